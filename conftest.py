@@ -32,9 +32,16 @@ def _approved(request: pytest.FixtureRequest) -> Iterator[dict[str, list[str]]]:
     yield sentences
     if APPROVE:
         ran = {item.nodeid for item in request.session.items}
-        whole = {name.partition("[")[0] for name in ran}  # of these tests, cases that are gone lose their sentences
-        kept = {name: said for name, said in sentences.items() if name in ran or name.partition("[")[0] not in whole}
-        SENTENCES.write_text(yaml.safe_dump(kept, allow_unicode=True, width=10_000), encoding="utf-8")
+        # of these tests, cases that are gone lose their sentences
+        whole = {name.partition("[")[0] for name in ran}
+        kept = {
+            name: said
+            for name, said in sentences.items()
+            if name in ran or name.partition("[")[0] not in whole
+        }
+        SENTENCES.write_text(
+            yaml.safe_dump(kept, allow_unicode=True, width=10_000), encoding="utf-8"
+        )
 
 
 @pytest.fixture
@@ -51,7 +58,9 @@ def approve(
         shown.append(str(text).replace(str(tmp_path), "TMP").replace(str(ROOT), "ROOT"))
         if not APPROVE:
             expected = _approved.get(request.node.nodeid, [])
-            assert shown == expected[: len(shown)], f"not as approved for {request.node.nodeid} in {SENTENCES.name}"
+            assert shown == expected[: len(shown)], (
+                f"not as approved for {request.node.nodeid} in {SENTENCES.name}"
+            )
 
     yield show
     if APPROVE:

@@ -46,7 +46,9 @@ def kinds(plan: Plan, key: Key) -> set[Kind]:
     return found
 
 
-def cover(kinds_of: Mapping[Key, set[Kind]], runs_of: Mapping[Key, set[str]], first: Collection[Key]) -> list[Key]:
+def cover(
+    kinds_of: Mapping[Key, set[Kind]], runs_of: Mapping[Key, set[str]], first: Collection[Key]
+) -> list[Key]:
     """Artifacts that together have every kind: ``first``, then greedily by new kinds for each further run."""
     chosen = list(first)
     wanted = set[Kind]().union(*kinds_of.values())
@@ -55,7 +57,10 @@ def cover(kinds_of: Mapping[Key, set[Kind]], runs_of: Mapping[Key, set[str]], fi
         if not missing:
             return chosen
         trained = set[str]().union(*(runs_of[key] for key in chosen))
-        worth = {key: len(kinds_of[key] & missing) / (1 + len(runs_of[key] - trained)) for key in sorted(kinds_of)}
+        worth = {
+            key: len(kinds_of[key] & missing) / (1 + len(runs_of[key] - trained))
+            for key in sorted(kinds_of)
+        }
         chosen.append(max(worth, key=worth.__getitem__))
 
 
@@ -68,7 +73,9 @@ def choose(plan: Plan) -> list[Key]:
 
 def left_out(plan: Plan, chosen: Collection[Key]) -> list[str]:
     """All other artifacts, with those that the scale leaves out itself."""
-    others = [f"{paper}/{name}" for paper, name in plan.made_artifacts if (paper, name) not in chosen]
+    others = [
+        f"{paper}/{name}" for paper, name in plan.made_artifacts if (paper, name) not in chosen
+    ]
     return [*plan.config.scale.leaves_out, *others]
 
 

@@ -57,7 +57,9 @@ MANY = {
 Rule = Callable[[pd.Series, pd.Series, Pooled], Test]
 
 
-def share_wrong(rule: Rule, spreads: tuple[float, ...], seeds: int, draws: int, all_pooled: bool = False) -> float:
+def share_wrong(
+    rule: Rule, spreads: tuple[float, ...], seeds: int, draws: int, all_pooled: bool = False
+) -> float:
     """The share of tables with a comparison that is ``reproduced`` or ``direction only``, in percent.
 
     ``all_pooled``: whether all arms count in every pool, be they like the compared ones, other, or without spread.
@@ -72,7 +74,11 @@ def share_wrong(rule: Rule, spreads: tuple[float, ...], seeds: int, draws: int, 
         tests = []
         for name in compared:
             pair = arms[name], arms["0"]
-            pooled = effects.pool(arms.values(), constant=True) if all_pooled else effects.pool_for(pair, arms, rules)
+            pooled = (
+                effects.pool(arms.values(), constant=True)
+                if all_pooled
+                else effects.pool_for(pair, arms, rules)
+            )
             tests.append(rule(*pair, pooled))
         found = [float(arms[name].mean() - arms["0"].mean()) for name in compared]
         p = [test.p(one) for test, one in zip(tests, found, strict=True)]
@@ -124,7 +130,8 @@ def many_to_one(spreads: Sequence[float], seeds: int, draws: int) -> Rates:
     for study in values * np.array(spreads)[:, np.newaxis]:
         baseline, *arms = map(pd.Series, study)
         differences = (study[1:].mean(axis=1) - study[0].mean()).tolist()
-        tests = [effects.primary(arm, baseline, Pooled(math.nan, 0)) for arm in arms]  # never pooled with three runs
+        # never pooled with three runs
+        tests = [effects.primary(arm, baseline, Pooled(math.nan, 0)) for arm in arms]
         p = [test.p(one) for test, one in zip(tests, differences, strict=True)]
         wrong += bool((holm(p, rules.alpha, len(arms))[0] <= rules.alpha).any())
         better = differences[0] + GAIN
@@ -135,15 +142,23 @@ def many_to_one(spreads: Sequence[float], seeds: int, draws: int) -> Rates:
 
 def dunnett(spreads: Sequence[float], seeds: int, draws: int) -> Rates:
     """The same of Dunnett's test (1955), which pools the variance over all arms; its limit is simulated, too."""
-    random, rules, count = np.random.default_rng([seeds, draws]), rules_file.load(ROOT), len(spreads)
+    random, rules, count = (
+        np.random.default_rng([seeds, draws]),
+        rules_file.load(ROOT),
+        len(spreads),
+    )
     normal, df = random.standard_normal((100_000, count)), count * (seeds - 1)
-    largest = np.abs(normal[:, 1:] - normal[:, :1]).max(axis=1) / np.sqrt(2 * random.chisquare(df, len(normal)) / df)
+    largest = np.abs(normal[:, 1:] - normal[:, :1]).max(axis=1) / np.sqrt(
+        2 * random.chisquare(df, len(normal)) / df
+    )
     limit = np.quantile(largest, 1 - rules.alpha)
     values = random.standard_normal((draws, count, seeds)) * np.array(spreads)[:, np.newaxis]
     error = np.sqrt(values.var(axis=2, ddof=1).mean(axis=1) * 2 / seeds)
     differences = values[:, 1:].mean(axis=2) - values[:, :1].mean(axis=2)
     wrong = np.abs(differences).max(axis=1) > limit * error
-    return Rates(100 * float(wrong.mean()), 100 * float((differences[:, 0] + GAIN > limit * error).mean()))
+    return Rates(
+        100 * float(wrong.mean()), 100 * float((differences[:, 0] + GAIN > limit * error).mean())
+    )
 
 
 def many_table(draws: int) -> str:
@@ -162,13 +177,16 @@ def many_table(draws: int) -> str:
         cells = []
         for seeds in MANY_SEEDS:
             ours, pooled = many_to_one(spreads, seeds, draws), dunnett(spreads, seeds, draws)
-            cells.append(f"{ours.wrong:.1f} / {ours.found:.0f} ({pooled.wrong:.1f} / {pooled.found:.0f})")
+            cells.append(
+                f"{ours.wrong:.1f} / {ours.found:.0f} ({pooled.wrong:.1f} / {pooled.found:.0f})"
+            )
         lines.append(f"| {name} | " + " | ".join(cells) + " |")
     return "\n".join(lines)
 
 
 if __name__ == "__main__":
     number = int(sys.argv[1]) if len(sys.argv) > 1 else 4000
-    simulated, of_studies = table(number), many_table(number)  # before the page is read, which may change meanwhile
+    # before the page is read, which may change meanwhile
+    simulated, of_studies = table(number), many_table(number)
     page = wording.renewed(PAGE.read_text(encoding="utf-8"), BEGIN, END, simulated)
     PAGE.write_text(wording.renewed(page, MANY_BEGIN, MANY_END, of_studies), encoding="utf-8")

@@ -61,20 +61,29 @@ def features(images: int, dimensions: int, queries: int) -> Any:
     draws = torch.Generator().manual_seed(0)
     centres = torch.randn(10, dimensions, generator=draws)
     labels = torch.randint(10, (images + queries,), generator=draws)
-    found = (0.2 * centres[labels] + torch.randn(images + queries, dimensions, generator=draws)).relu()
+    found = (
+        0.2 * centres[labels] + torch.randn(images + queries, dimensions, generator=draws)
+    ).relu()
     return Features(*found.split([images, queries]), *labels.split([images, queries]))
 
 
 def bare_neighbours(data: Features) -> Tensor:
     """The floor of kNN: matrix product and topk in blocks, no votes."""
     bank, queries = directions(data.bank), directions(data.queries)
-    return torch.cat([(block @ bank.T).float().topk(200, dim=1)[1] for block in queries.split(2**24 // len(bank))])
+    return torch.cat(
+        [
+            (block @ bank.T).float().topk(200, dim=1)[1]
+            for block in queries.split(2**24 // len(bank))
+        ]
+    )
 
 
 def their_neighbours(data: Features) -> np.ndarray:
     """scikit-learn's brute force in float32."""
     model = KNeighborsClassifier(200, algorithm="brute", metric="cosine", n_jobs=1)
-    found: np.ndarray = model.fit(data.bank.numpy(), data.bank_labels.numpy()).predict(data.queries.numpy())
+    found: np.ndarray = model.fit(data.bank.numpy(), data.bank_labels.numpy()).predict(
+        data.queries.numpy()
+    )
     return found
 
 
@@ -109,16 +118,26 @@ def compare(ours: Callable[[], Any], theirs: Callable[[], Any], repetitions: int
             call()
             row[side] = perf_counter() - begun
     ratios = seconds[:, 1] / seconds[:, 0]
-    found = {"ratio": np.quantile(ratios, (0.5, 0, 1)), "ours_s": seconds[:, 0], "theirs_s": seconds[:, 1]}
+    found = {
+        "ratio": np.quantile(ratios, (0.5, 0, 1)),
+        "ours_s": seconds[:, 0],
+        "theirs_s": seconds[:, 1],
+    }
     return {name: values.round(2).tolist() for name, values in found.items()}
 
 
 def main() -> None:
     """Print one JSON object."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--repetitions", type=int, default=3, help="of each comparison (default: 3)")
-    parser.add_argument("--threads", type=int, default=1, help="of torch, and of BLAS and OpenMP (default: 1)")
-    parser.add_argument("--images", type=int, default=50_000, help="to fit probes on (default: 50000)")
+    parser.add_argument(
+        "--repetitions", type=int, default=3, help="of each comparison (default: 3)"
+    )
+    parser.add_argument(
+        "--threads", type=int, default=1, help="of torch, and of BLAS and OpenMP (default: 1)"
+    )
+    parser.add_argument(
+        "--images", type=int, default=50_000, help="to fit probes on (default: 50000)"
+    )
     given = parser.parse_args()
     make_deterministic(given.threads)
     data = features(given.images, 512, 2_000)
@@ -127,7 +146,9 @@ def main() -> None:
         "knn, bare matmul and topk": (lambda: knn(data), lambda: bare_neighbours(data)),
         "knn, scikit-learn": (lambda: knn(few), lambda: their_neighbours(few)),
         "linear, scikit-learn": (
-            lambda: fit_logistic(standardise(data.bank, data.bank)[0], data.bank_labels, 10, PENALTY, ITERATIONS),
+            lambda: fit_logistic(
+                standardise(data.bank, data.bank)[0], data.bank_labels, 10, PENALTY, ITERATIONS
+            ),
             lambda: their_regression(data),
         ),
         "linear_sgd, DataLoader": (lambda: linear_sgd(data), lambda: by_loader(data)),
@@ -135,7 +156,9 @@ def main() -> None:
     with threadpool_limits(given.threads):
         linear_sgd(features(512, 8, 8))  # what is imported on first use
         found = {name: compare(*pair, given.repetitions) for name, pair in sides.items()}
-    print(json.dumps({"probes": found, "threads": given.threads, "cores": os.cpu_count()}, indent=1))
+    print(
+        json.dumps({"probes": found, "threads": given.threads, "cores": os.cpu_count()}, indent=1)
+    )
 
 
 if __name__ == "__main__":

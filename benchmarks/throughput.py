@@ -52,7 +52,15 @@ PLAIN: dict[str, Any] = {
 BLURRED = {**PLAIN, "blur": 0.5, "blur_kernel": 13, "blur_sigma": SIGMAS}
 VIEWS = {"crop, flip, colour jitter, grayscale": PLAIN, "the same, and blur": BLURRED}
 PHASES = ("views", "forward", "backward", "optimiser")
-COLUMNS = ("encoder", "images", "batch", "images/s", "lightly / ours", "ours / floor", "float32 / bfloat16")
+COLUMNS = (
+    "encoder",
+    "images",
+    "batch",
+    "images/s",
+    "lightly / ours",
+    "ours / floor",
+    "float32 / bfloat16",
+)
 Call = Callable[[], Any]
 Seconds = Float[np.ndarray, "repeats"]
 
@@ -73,7 +81,12 @@ class Case(NamedTuple):
 
 def resnet8(width: int, size: int, batch: int) -> Case:
     """A ResNet-8 of stride 2."""
-    return Case(f"ResNet-8, width {width}, stride 2", {"name": "resnet8", "width": width, "stride": 2}, size, batch)
+    return Case(
+        f"ResNet-8, width {width}, stride 2",
+        {"name": "resnet8", "width": width, "stride": 2},
+        size,
+        batch,
+    )
 
 
 QUICK = Case("three convolutions, width 16", {"name": "convnet", "width": 16}, 8, 64)
@@ -102,7 +115,9 @@ def run_of(case: Case, views: dict[str, Any]) -> Run:
 
 def pixels_of(case: Case) -> UInt8[np.ndarray, "n h w 3"]:
     """One batch of random bytes: no operation here takes longer for one image than for another."""
-    return np.random.default_rng(0).integers(0, 256, (case.batch, case.size, case.size, 3), dtype=np.uint8)
+    return np.random.default_rng(0).integers(
+        0, 256, (case.batch, case.size, case.size, 3), dtype=np.uint8
+    )
 
 
 # What is timed
@@ -120,14 +135,21 @@ def as_trained() -> Iterator[None]:
 
 def our_views(case: Case, views: dict[str, Any], device: torch.device) -> Call:
     """Two views of a batch, and the draws for them."""
-    branches, pixels = [Views.model_validate(views)] * 2, torch.from_numpy(pixels_of(case)).to(device)
+    branches, pixels = (
+        [Views.model_validate(views)] * 2,
+        torch.from_numpy(pixels_of(case)).to(device),
+    )
     return lambda: make_views(pixels, draw(branches, case.batch, case.size, 0, 0), branches)
 
 
-def our_parts(case: Case, device: torch.device) -> tuple[Run, Method, torch.optim.Optimizer, Source]:
+def our_parts(
+    case: Case, device: torch.device
+) -> tuple[Run, Method, torch.optim.Optimizer, Source]:
     """The run, the model and optimiser that training builds, in its memory format, and the batch as it is held."""
     run = run_of(case, PLAIN)
-    method = build_method(run, run.batch.size, 1).to(device, memory_format=torch.channels_last).train()
+    method = (
+        build_method(run, run.batch.size, 1).to(device, memory_format=torch.channels_last).train()
+    )
     optimiser = optimisation.build(method, run.optimiser)
     optimisation.set_rate(optimiser, optimisation.peak_rate(run), 1.0)
     labels, numbers = np.zeros(case.batch, dtype=np.int64), np.arange(case.batch)
@@ -152,7 +174,9 @@ def our_step(case: Case, device: torch.device, precision: torch.dtype = torch.fl
 
 def floor_step(case: Case, device: torch.device) -> Call:
     """Forward and backward of the bare encoder, on as many images of floats that lie ready on the device."""
-    encoder = build_encoder(run_of(case, PLAIN)).to(device, memory_format=torch.channels_last).train()
+    encoder = (
+        build_encoder(run_of(case, PLAIN)).to(device, memory_format=torch.channels_last).train()
+    )
     views = torch.rand(2, case.batch, 3, case.size, case.size, device=device)
     batches = [view.contiguous(memory_format=torch.channels_last) for view in views]
 
@@ -165,7 +189,9 @@ def floor_step(case: Case, device: torch.device) -> Call:
 
 def lightly_loader(case: Case, views: dict[str, Any]) -> DataLoader[Any]:
     """lightly's transform of the same strengths, in a loader of one process, over one batch of pairs of views."""
-    transform = SimCLRTransform(case.size, gaussian_blur=views.get("blur", 0.0), sigmas=SIGMAS, normalize=None)
+    transform = SimCLRTransform(
+        case.size, gaussian_blur=views.get("blur", 0.0), sigmas=SIGMAS, normalize=None
+    )
     pictures: Any = [Image.fromarray(one) for one in pixels_of(case)]  # a list is a dataset
     collate = torch.utils.data.default_collate
     return DataLoader(
@@ -264,7 +290,11 @@ def step_row(case: Case, clock: Clock) -> list[str]:
         calls["half"] = our_step(case, clock.device, half)
     seconds = clock.in_turn(calls)
     pairs = (("lightly", "ours"), ("ours", "floor"), ("ours", "half"))
-    return [*case.cells, rate(case.batch, seconds["ours"]), *(ratio(seconds, *pair) for pair in pairs)]
+    return [
+        *case.cells,
+        rate(case.batch, seconds["ours"]),
+        *(ratio(seconds, *pair) for pair in pairs),
+    ]
 
 
 def share_row(case: Case, clock: Clock) -> list[str]:
@@ -307,7 +337,11 @@ def page(clock: Clock) -> str:
     if clock.device.type == "cuda":
         device = torch.cuda.get_device_name(clock.device)
     elif (info := Path("/proc/cpuinfo")).exists():
-        names = [line.split(":")[1].strip() for line in info.read_text().splitlines() if line.startswith("model name")]
+        names = [
+            line.split(":")[1].strip()
+            for line in info.read_text().splitlines()
+            if line.startswith("model name")
+        ]
         device = names[0] if names else device
     beside = "Nothing else ran on the machine."
     if load - clock.threads >= 0.25:
@@ -358,9 +392,15 @@ loss.
 def main() -> None:
     """Measure, and write the page."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--device", default="cpu", choices=("cpu", "cuda"), help="what to measure (default: cpu)")
-    parser.add_argument("--threads", type=int, default=1, help="CPU threads of one operation (default: 1)")
-    parser.add_argument("--repeats", type=int, default=5, help="of everything that is compared (default: 5)")
+    parser.add_argument(
+        "--device", default="cpu", choices=("cpu", "cuda"), help="what to measure (default: cpu)"
+    )
+    parser.add_argument(
+        "--threads", type=int, default=1, help="CPU threads of one operation (default: 1)"
+    )
+    parser.add_argument(
+        "--repeats", type=int, default=5, help="of everything that is compared (default: 5)"
+    )
     given = parser.parse_args()
     make_deterministic(given.threads)
     torch.set_deterministic_debug_mode("default")

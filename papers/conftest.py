@@ -5,6 +5,7 @@ import pytest
 
 @pytest.fixture(scope="module", autouse=True)
 def _as_commands_compute() -> None:
-    from hypersphere.training.determinism import make_deterministic  # here: who only collects needs no torch
+    # here: who only collects needs no torch
+    from hypersphere.training.determinism import make_deterministic
 
     make_deterministic(1)

@@ -48,7 +48,11 @@ def failing(error: BaseException, after: int) -> AbstractContextManager[None]:
 
 def execution(run: Run, **changes: Any) -> Execution:
     """On the CPU; the state is saved as often as can be; snapshots after 0 and 2 epochs."""
-    options: dict[str, Any] = {"snapshots": frozenset({0, 2}), "identity": {"run": run.name}, "save_every": 0.0}
+    options: dict[str, Any] = {
+        "snapshots": frozenset({0, 2}),
+        "identity": {"run": run.name},
+        "save_every": 0.0,
+    }
     return Execution(device=torch.device("cpu"), **options | changes)
 
 
@@ -57,11 +61,14 @@ def contents(folder: Path) -> dict[str, bytes]:
     return {
         str(path.relative_to(folder)): path.read_bytes()
         for path in sorted(folder.rglob("*"))
-        if path.is_file() and path.name not in ("timing.csv", "manifest.json", ".lock", checkpoint.RESUME)
+        if path.is_file()
+        and path.name not in ("timing.csv", "manifest.json", ".lock", checkpoint.RESUME)
     }
 
 
-def rewrite(path: Path, change: Callable[[dict[str, Tensor]], Any], seal: bool = True, **progress: Any) -> None:
+def rewrite(
+    path: Path, change: Callable[[dict[str, Tensor]], Any], seal: bool = True, **progress: Any
+) -> None:
     """Rewrite a resume state after ``change`` to its tensors, and to its ``progress``; ``seal`` it anew, or do not."""
     with safe_open(path, framework="pt") as handle:
         metadata = handle.metadata()
@@ -85,4 +92,6 @@ def drop(beginning: str) -> Callable[[dict[str, Tensor]], None]:
 
 def add_one(beginning: str) -> Callable[[dict[str, Tensor]], None]:
     """For ``rewrite``: add 1 to every tensor whose name begins so."""
-    return lambda tensors: tensors.update({name: t + 1 for name, t in tensors.items() if name.startswith(beginning)})
+    return lambda tensors: tensors.update(
+        {name: t + 1 for name, t in tensors.items() if name.startswith(beginning)}
+    )

@@ -41,11 +41,27 @@ ABOUT = {
     "dag": (*PIPELINE, "src/hypersphere/command/dag.py"),
     "dvc": RELEASED,
     "facts": ("requirements.lock",),
-    "generic": (*PIPELINE, "profiles/generic", "docs/cluster.md", "tests/workflow/stand_ins/queues"),
+    "generic": (
+        *PIPELINE,
+        "profiles/generic",
+        "docs/cluster.md",
+        "tests/workflow/stand_ins/queues",
+    ),
     "profiles": (*PIPELINE, "profiles"),
     "restore": (*RELEASED, "src/hypersphere/provenance/archive.py", "tests/workflow/served.py"),
-    "setup": ("requirements.lock", "pyproject.toml", "Makefile", "workflow/install.py", "src/hypersphere/foreign.txt"),
-    "slurm": (*PIPELINE, "profiles/slurm", "tests/workflow/one_node_slurm.py", "tests/workflow/slurm.conf"),
+    "setup": (
+        "requirements.lock",
+        "pyproject.toml",
+        "Makefile",
+        "workflow/install.py",
+        "src/hypersphere/foreign.txt",
+    ),
+    "slurm": (
+        *PIPELINE,
+        "profiles/slurm",
+        "tests/workflow/one_node_slurm.py",
+        "tests/workflow/slurm.conf",
+    ),
 }
 """What each test of other people's programs, tests/workflow/test_<name>.py, is about."""
 
@@ -77,7 +93,9 @@ def plug_ins(folder: Path) -> set[str]:
     """The plug-ins that a paper's exact studies need, as ``NEEDS`` of their compute.py says."""
     found = set()
     for file in folder.glob("studies/*/compute.py"):
-        if named := re.search(r'^NEEDS = "hypersphere_(\w+)"$', file.read_text(encoding="utf-8"), re.MULTILINE):
+        if named := re.search(
+            r'^NEEDS = "hypersphere_(\w+)"$', file.read_text(encoding="utf-8"), re.MULTILINE
+        ):
             found.add(f"plugins/{named[1]}")
     return found
 
@@ -100,8 +118,13 @@ def left_out(changed: Collection[str], root: Path = ROOT) -> Iterator[tuple[str,
 def changed_since(commit: str, root: Path = ROOT) -> list[str]:
     """The files that differ from a commit's, those that git does not know yet among them."""
     found: list[str] = []
-    for command in (["diff", "--name-only", "--no-renames", commit], ["ls-files", "--others", "--exclude-standard"]):
-        done = subprocess.run(["git", *command, "--"], cwd=root, capture_output=True, text=True, check=False)
+    for command in (
+        ["diff", "--name-only", "--no-renames", commit],
+        ["ls-files", "--others", "--exclude-standard"],
+    ):
+        done = subprocess.run(
+            ["git", *command, "--"], cwd=root, capture_output=True, text=True, check=False
+        )
         if done.returncode:
             raise pytest.UsageError(f"--since {commit}: {done.stderr.strip()}")
         found += done.stdout.splitlines()
@@ -112,7 +135,9 @@ LEFT_OUT = pytest.StashKey[dict[Path, str]]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--since", metavar="COMMIT", help="leave out tests of what did not change since a commit")
+    parser.addoption(
+        "--since", metavar="COMMIT", help="leave out tests of what did not change since a commit"
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -122,7 +147,9 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_report_header(config: pytest.Config) -> list[str]:
-    return [f"left out: {path.relative_to(ROOT)}: {why}" for path, why in config.stash[LEFT_OUT].items()]
+    return [
+        f"left out: {path.relative_to(ROOT)}: {why}" for path, why in config.stash[LEFT_OUT].items()
+    ]
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:

@@ -7,7 +7,8 @@ import os
 # One thread for each of pytest-xdist's workers: with one per core in each of them, threads would wait for each other.
 # It is set before anything loads OpenMP; commands set their own number of threads.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
-os.environ["LIGHTLY_DID_VERSION_CHECK"] = "True"  # lightly would ask a server for its newest release
+# lightly would ask a server for its newest release
+os.environ["LIGHTLY_DID_VERSION_CHECK"] = "True"
 
 import shutil
 from collections.abc import Callable
@@ -53,7 +54,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker("long")
         if fixtures & HEAVY or item.get_closest_marker("trained"):
             item.add_marker("heavy")
-    items.sort(key=lambda item: (item.get_closest_marker("long") is None, "workflow" not in item.path.parts))
+    items.sort(
+        key=lambda item: (
+            item.get_closest_marker("long") is None,
+            "workflow" not in item.path.parts,
+        )
+    )
 
 
 def pytest_collection_finish() -> None:
@@ -189,7 +195,11 @@ def finished(tmp_path_factory: pytest.TempPathFactory, prepared_data: Path) -> P
 def laptop_root(tiny_root: Path, finished: Path) -> Path:
     """A project with a scale ``laptop`` of the runs of ``tiny``, whose first batch is trained and measured."""
     scale = tiny_root / "config" / "scales" / "tiny.yaml"
-    text = scale.read_text().replace("scale: tiny", "scale: laptop").replace("level: quick", "level: laptop")
+    text = (
+        scale.read_text()
+        .replace("scale: tiny", "scale: laptop")
+        .replace("level: quick", "level: laptop")
+    )
     scale.with_name("laptop.yaml").write_text(text)
     for of_paper in (tiny_root / "papers").glob("*/scales/tiny.yaml"):
         shutil.copy(of_paper, of_paper.with_name("laptop.yaml"))

@@ -21,4 +21,8 @@ def truncate(path: Path) -> None:
     path.write_bytes(path.read_bytes()[:-2])
 
 
-HARMS: dict[str, Callable[[Path], object]] = {"missing": Path.unlink, "truncated": truncate, "flipped": flip}
+HARMS: dict[str, Callable[[Path], object]] = {
+    "missing": Path.unlink,
+    "truncated": truncate,
+    "flipped": flip,
+}

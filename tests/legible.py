@@ -16,12 +16,19 @@ def _beyond_their_axis(figure: Figure, renderer: Any) -> set[int]:
     """Labels of ticks outside of an axis' limits: matplotlib keeps them, and does not draw them."""
     found = set()
     for axes in figure.findobj(Axes):
-        limits = [(axes.xaxis, axes.bbox.x0, axes.bbox.x1), (axes.yaxis, axes.bbox.y0, axes.bbox.y1)]
+        limits = [
+            (axes.xaxis, axes.bbox.x0, axes.bbox.x1),
+            (axes.yaxis, axes.bbox.y0, axes.bbox.y1),
+        ]
         for axis, low, high in [*limits, *([(axes.zaxis, 0, 0)] if axes.name == "3d" else [])]:
             for label in (tick.label1 for tick in (*axis.majorTicks, *axis.minorTicks)):
                 box = label.get_window_extent(renderer)
                 centre = (box.x0 + box.x1) / 2 if axis is axes.xaxis else (box.y0 + box.y1) / 2
-                inside = axes.bbox.padded(30).overlaps(box) if axes.name == "3d" else low - 2 <= centre <= high + 2
+                inside = (
+                    axes.bbox.padded(30).overlaps(box)
+                    if axes.name == "3d"
+                    else low - 2 <= centre <= high + 2
+                )
                 if not inside:
                     found.add(id(label))
     return found
@@ -31,7 +38,8 @@ def check(figure: Figure, least: int) -> None:
     """A drawing with more texts than ``least``, all of which can be read."""
     renderer = FigureCanvasAgg(figure).get_renderer()
     figure.draw(renderer)
-    flat = [each for each in figure.findobj(Text) if not isinstance(each, Text3D)]  # whose boxes are not the page's
+    # whose boxes are not the page's
+    flat = [each for each in figure.findobj(Text) if not isinstance(each, Text3D)]
     shown = [each for each in flat if each.get_visible() and each.get_text().strip()]
     boxes = [(each, each.get_window_extent(renderer)) for each in shown]
     hidden = _beyond_their_axis(figure, renderer)

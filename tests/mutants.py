@@ -40,13 +40,41 @@ SWAPS = {
 }
 """One replacement of each sign. cosmic-ray has ten of some, most of which no type has: they show little."""
 OPERATORS = {
-    *(f"core/Replace{kind}Operator_{swap}" for kind, swaps in SWAPS.items() for swap in swaps.split()),
-    *("core/AddNot", "core/ReplaceTrueWithFalse", "core/ReplaceFalseWithTrue", "core/NumberReplacer"),
-    *("core/ReplaceAndWithOr", "core/ReplaceOrWithAnd", "core/ExceptionReplacer", "core/RemoveDecorator"),
-    *("core/ReplaceBreakWithContinue", "core/ReplaceContinueWithBreak", "core/ZeroIterationForLoop"),
+    *(
+        f"core/Replace{kind}Operator_{swap}"
+        for kind, swaps in SWAPS.items()
+        for swap in swaps.split()
+    ),
+    *(
+        "core/AddNot",
+        "core/ReplaceTrueWithFalse",
+        "core/ReplaceFalseWithTrue",
+        "core/NumberReplacer",
+    ),
+    *(
+        "core/ReplaceAndWithOr",
+        "core/ReplaceOrWithAnd",
+        "core/ExceptionReplacer",
+        "core/RemoveDecorator",
+    ),
+    *(
+        "core/ReplaceBreakWithContinue",
+        "core/ReplaceContinueWithBreak",
+        "core/ZeroIterationForLoop",
+    ),
 }
 SOURCES = (".", "src", "plugins/text/src", "plugins/control/src")
-PYTEST = ["-m", "pytest", "-x", "-q", "-n0", "-p", "no:cacheprovider", "-o", f"pythonpath={' '.join(SOURCES)}"]
+PYTEST = [
+    "-m",
+    "pytest",
+    "-x",
+    "-q",
+    "-n0",
+    "-p",
+    "no:cacheprovider",
+    "-o",
+    f"pythonpath={' '.join(SOURCES)}",
+]
 OWN = "not long and not tools"
 """The marks of the tests of a mutant's own module."""
 OTHERS = f"{OWN} and not heavy"
@@ -95,7 +123,9 @@ def in_turn(module: str, tests: Mapping[str, str]) -> tuple[list[str], list[str]
 
 def table(outcomes: Sequence[Outcome], of: Mapping[str, int]) -> str:
     """A row for each package and one for all, then each survivor; ``of`` has the number of all mutants."""
-    lines = ["| package | listed | drawn | noticed | of these by time | share noticed, 95 % interval |"]
+    lines = [
+        "| package | listed | drawn | noticed | of these by time | share noticed, 95 % interval |"
+    ]
     lines += ["| --- | --: | --: | --: | --: | --- |"]
     for package in [*of, "all"]:
         own = [one for one in outcomes if package in (one.package, "all")]
@@ -103,7 +133,9 @@ def table(outcomes: Sequence[Outcome], of: Mapping[str, int]) -> str:
         low, high = proportion_confint(noticed, len(own), method="wilson")
         share = f"{noticed / len(own):.0%} ({low:.0%} to {high:.0%})"
         late = sum(one.outcome == "timed out" for one in own)
-        lines.append(f"| {package} | {of.get(package, sum(of.values()))} | {len(own)} | {noticed} | {late} | {share} |")
+        lines.append(
+            f"| {package} | {of.get(package, sum(of.values()))} | {len(own)} | {noticed} | {late} | {share} |"
+        )
     lines += ["", "| survivor | operator | line | became |", "| --- | --- | --- | --- |"]
     for one in sorted(outcomes, key=lambda one: (one.key.split()[0], one.line)):
         if one.outcome == "survived":
@@ -122,8 +154,14 @@ def key(item: "WorkItem") -> str:
 def outcome(item: "WorkItem", result: "WorkResult") -> Outcome:
     (one,) = item.mutations
     killed = "timed out" if result.output == "timeout" else "killed"
-    changed = [line for line in (result.diff or "").splitlines() if line[:1] in "+-" and line[:3] not in ("+++", "---")]
-    before, after = (" ".join(line[1:].strip() for line in changed if line[0] == sign) for sign in "-+")
+    changed = [
+        line
+        for line in (result.diff or "").splitlines()
+        if line[:1] in "+-" and line[:3] not in ("+++", "---")
+    ]
+    before, after = (
+        " ".join(line[1:].strip() for line in changed if line[0] == sign) for sign in "-+"
+    )
     said = killed if result.is_killed else "survived"
     return Outcome(one.module_path.parts[2], key(item), one.start_pos[0], said, before, after)
 
@@ -136,7 +174,9 @@ def counts(item: "WorkItem") -> bool:
     (one,) = item.mutations
     source = Path(one.module_path).read_text(encoding="utf-8")
     try:
-        mutant = mutate_code(source, get_operator(one.operator_name)(**one.operator_args), one.occurrence)
+        mutant = mutate_code(
+            source, get_operator(one.operator_name)(**one.operator_args), one.occurrence
+        )
     except AttributeError:  # of its ExceptionReplacer, 8.7, at `except (module.Error, Other)`
         return False
     return changes_code(source, mutant)
@@ -147,14 +187,18 @@ def command(module: Path) -> str:
     found = Path("tests", "unit", module.parts[2]).rglob("test_*.py")
     tests = {str(path): path.read_text(encoding="utf-8") for path in found}
     parts = zip((OWN, OTHERS), in_turn(module.stem, tests), strict=True)
-    runs = [shlex.join([sys.executable, *PYTEST, "-m", marks, *part]) for marks, part in parts if part]
+    runs = [
+        shlex.join([sys.executable, *PYTEST, "-m", marks, *part]) for marks, part in parts if part
+    ]
     # 5: the marks leave out all tests of these files
     return shlex.join(["sh", "-c", " && ".join(f"{{ {run} || [ $? = 5 ]; }}" for run in runs)])
 
 
 def digest(*patterns: str) -> str:
     """Of the files that git keeps: compiled ones, which lie beside them, hold times."""
-    listed = subprocess.run(["git", "ls-files", "-z", *patterns], capture_output=True, text=True, check=True).stdout
+    listed = subprocess.run(
+        ["git", "ls-files", "-z", *patterns], capture_output=True, text=True, check=True
+    ).stdout
     found = [Path(name) for name in listed.split("\0") if name]
     return files.digest({str(path): files.sha256(path) for path in found}, 12)
 
@@ -171,9 +215,12 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as clone:
         subprocess.run(["git", "clone", "--quiet", str(ROOT), clone], check=True)
         os.chdir(clone)  # cosmic-ray names modules by their paths from here
-        os.environ["PYTHONPATH"] = ":".join(str(Path(clone, name)) for name in SOURCES)  # for the tests, without it
+        # for the tests, without it
+        os.environ["PYTHONPATH"] = ":".join(str(Path(clone, name)) for name in SOURCES)
         # While files are whole, and never later: two mutants may have the same size in the same second.
-        subprocess.run([sys.executable, "-m", "compileall", "-q", *SOURCES[1:], "tests"], check=True)
+        subprocess.run(
+            [sys.executable, "-m", "compileall", "-q", *SOURCES[1:], "tests"], check=True
+        )
         run(asked)
 
 
@@ -197,10 +244,13 @@ def run(asked: argparse.Namespace) -> None:
             if item.mutations[0].operator_name in OPERATORS:
                 of[item.mutations[0].module_path.parts[2]][key(item)] = item
         drawn = [
-            sample(known, asked.size, asked.seed, lambda one, known=known: counts(known[one])) for known in of.values()
+            sample(known, asked.size, asked.seed, lambda one, known=known: counts(known[one]))
+            for known in of.values()
         ]
         # a package after the other, so that a run that is stopped has as many mutants of each
-        items = [of[one.split("/")[2]][one] for every in zip_longest(*drawn) for one in every if one]
+        items = [
+            of[one.split("/")[2]][one] for every in zip_longest(*drawn) for one in every if one
+        ]
         done = {item.job_id for item, _ in database.completed_work_items}
         timeouts: dict[str, float] = {}
         for item in items:

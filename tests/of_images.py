@@ -2,4 +2,8 @@
 
 from hypersphere.config import registry
 
-METHODS = [n for n in registry.names("methods") if registry.read_constant("methods", n, "KIND", "image") == "image"]
+METHODS = [
+    n
+    for n in registry.names("methods")
+    if registry.read_constant("methods", n, "KIND", "image") == "image"
+]

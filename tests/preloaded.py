@@ -45,7 +45,9 @@ class Server:
         self._folder = tempfile.mkdtemp(prefix="hypersphere-server-")
         self._socket = f"{self._folder}/socket"
         command = [sys.executable, __file__, self._socket, *modules]
-        self._server = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self._server = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
         assert self._server.stdout is not None
         self._server.stdout.readline()  # it listens
         self.python = f"{self._folder}/python"
@@ -64,7 +66,9 @@ class Server:
             answers = _ask(self._socket, arguments, str(folder), environment, files)
         with answers:
             _, status = (int(answers.readline()) for _ in range(2))
-        return subprocess.CompletedProcess(list(arguments), status, *(path.read_text() for path in said))
+        return subprocess.CompletedProcess(
+            list(arguments), status, *(path.read_text() for path in said)
+        )
 
     def close(self) -> None:
         """End the server."""
@@ -72,7 +76,13 @@ class Server:
         shutil.rmtree(self._folder)
 
 
-def _ask(path: str, arguments: Sequence[str], folder: str, environment: Mapping[str, str], files: list[int]) -> TextIO:
+def _ask(
+    path: str,
+    arguments: Sequence[str],
+    folder: str,
+    environment: Mapping[str, str],
+    files: list[int],
+) -> TextIO:
     """Send a command, with its standard files, to the server; what it answers."""
     with socket.socket(socket.AF_UNIX) as connection:
         connection.connect(path)
@@ -96,7 +106,9 @@ def stand_in(path: str, arguments: list[str]) -> None:
     os._exit(status)
 
 
-def _run(arguments: list[str], folder: str, environment: dict[str, str], files: list[int], python: str) -> None:
+def _run(
+    arguments: list[str], folder: str, environment: dict[str, str], files: list[int], python: str
+) -> None:
     """Be ``python ARGUMENTS``, a child, from its first line to its exit status."""
     import runpy
     import traceback
@@ -136,7 +148,8 @@ def _handle(connection: socket.socket, python: str) -> None:
     start, files, _, _ = socket.recv_fds(connection, 8, 3)
     with connection.makefile("rb") as body:
         request = json.loads(body.read(int.from_bytes(start, "little")))
-    end, ended = os.pipe()  # the child alone keeps `ended` open, so that its end is seen beside the connection's
+    # the child alone keeps `ended` open, so that its end is seen beside the connection's
+    end, ended = os.pipe()
     child = os.fork()
     if child == 0:
         connection.close()
@@ -160,7 +173,8 @@ def _serve(path: str, *modules: str) -> None:
     folder = str(Path(__file__).parent)
     python.write_text(STAND_IN.format(python=sys.executable, folder=folder, socket=path))
     python.chmod(0o755)
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # no one waits for the processes that handle connections
+    # no one waits for the processes that handle connections
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     listening = socket.socket(socket.AF_UNIX)
     listening.bind(path)
     listening.listen()

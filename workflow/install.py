@@ -26,7 +26,16 @@ PYTHON = PLACE / "bin" / "python"
 STAMP = PLACE / ".ready"
 PROJECTS = (ROOT, *(file.parent for file in sorted(ROOT.glob("plugins/*/pyproject.toml"))))
 """The package, and the plug-ins beside it."""
-WHENCE = ("index-url", "extra-index-url", "find-links", "trusted-host", "cert", "client-cert", "proxy", "timeout")
+WHENCE = (
+    "index-url",
+    "extra-index-url",
+    "find-links",
+    "trusted-host",
+    "cert",
+    "client-cert",
+    "proxy",
+    "timeout",
+)
 """The options that say from where pip takes packages. They may be the machine's own, as the lock has checksums."""
 
 
@@ -36,14 +45,16 @@ def main() -> str | None:
     if sys.version_info[:2] not in admitted:
         named = " or ".join(f"3.{minor}" for _, minor in admitted)
         return (
-            f"hypersphere needs Python {named}, and {sys.executable} is {this()}; name another: make setup PYTHON=..."
+            f"hypersphere needs Python {named}, and {sys.executable} is {this()}; "
+            "name another: make setup PYTHON=..."
         )
     made = made_of()
     if is_there(made):
         return None
     with open(__file__) as handle:
         with suppress(OSError):  # a file system may have no locks
-            fcntl.flock(handle, fcntl.LOCK_EX)  # of two setups at once, the second waits, and finds it done
+            # of two setups at once, the second waits, and finds it done
+            fcntl.flock(handle, fcntl.LOCK_EX)
         return None if is_there(made) else install(made)
 
 
@@ -84,9 +95,15 @@ def install(made: dict[str, Any]) -> str | None:
     """Install into .venv alone, and make it anew first if it is of another folder or another Python."""
     before = left()
     base = sys._base_executable  # type: ignore[attr-defined]  # what runs this may be .venv's own Python
-    moved = [f"it is of {before[key]}" for key in ("folder", "python") if before.get(key, made[key]) != made[key]]
+    moved = [
+        f"it is of {before[key]}"
+        for key in ("folder", "python")
+        if before.get(key, made[key]) != made[key]
+    ]
     why = f", anew ({moved[0]})" if moved else ""
-    print(f"setting up .venv with Python {made['python']}, {base}{why}", file=sys.stderr, flush=True)
+    print(
+        f"setting up .venv with Python {made['python']}, {base}{why}", file=sys.stderr, flush=True
+    )
     try:
         if moved or not before or not PYTHON.exists():
             if PLACE.is_symlink():
@@ -95,15 +112,30 @@ def install(made: dict[str, Any]) -> str | None:
                 shutil.rmtree(PLACE)
             run(base, "-I", "-m", "venv", str(PLACE))
         (PLACE / "uv.txt").write_text(pinned("uv"), encoding="utf-8")
-        pip = (str(PYTHON), "-I", "-m", "pip", "--isolated", "install", "--quiet", "--disable-pip-version-check")
+        pip = (
+            str(PYTHON),
+            "-I",
+            "-m",
+            "pip",
+            "--isolated",
+            "install",
+            "--quiet",
+            "--disable-pip-version-check",
+        )
         settings = from_where()
         options = [f"--{name}={one}" for name, value in settings.items() for one in value.split()]
         run(*pip, "--no-user", *options, "--require-hashes", "-r", str(PLACE / "uv.txt"))
-        if "cert" in settings:  # uv reads none of pip's settings; a network with certificates of its own needs this one
+        # uv reads none of pip's settings; a network with certificates of its own needs this one
+        if "cert" in settings:
             os.environ.setdefault("SSL_CERT_FILE", settings["cert"])
-        uv, into = (str(PLACE / "bin" / "uv"), "pip"), ("--quiet", "--no-config", "--python", str(PYTHON))
+        uv, into = (
+            (str(PLACE / "bin" / "uv"), "pip"),
+            ("--quiet", "--no-config", "--python", str(PYTHON)),
+        )
         run(*uv, "sync", *into, "--require-hashes", "requirements.lock")
-        editable = [word for project in PROJECTS for word in ("-e", f"./{project.relative_to(ROOT)}")]
+        editable = [
+            word for project in PROJECTS for word in ("-e", f"./{project.relative_to(ROOT)}")
+        ]
         run(*uv, "install", *into, "--no-deps", "--no-build-isolation", *editable)
     except OSError as error:
         return f"make setup: {error.filename or PLACE}: {error.strerror}"
@@ -138,7 +170,9 @@ def pinned(package: str) -> str:
 def from_where() -> dict[str, str]:
     """This machine's settings that say from where pip takes packages, by option; no other setting of pip counts."""
     command = [str(PYTHON), "-I", "-m", "pip", "config", "list"]
-    listed = subprocess.run(command, cwd=ROOT, env=own_environment(), capture_output=True, text=True, check=True).stdout
+    listed = subprocess.run(
+        command, cwd=ROOT, env=own_environment(), capture_output=True, text=True, check=True
+    ).stdout
     settings = {}
     for section in ("global", "install", ":env:"):  # the last one wins
         for name, value in re.findall(rf"^{section}\.([a-z-]+)=(.+)$", listed, flags=re.MULTILINE):

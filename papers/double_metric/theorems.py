@@ -414,7 +414,9 @@ def scaled_pairs(g: Generator, n: int) -> Inputs:
 SCALED = given(u=[X], v=[X], temperature=[0.5])
 
 
-def radius(u: Tensor, v: Tensor, temperature: Tensor, *, power: float, other: float | None = None) -> Checked:
+def radius(
+    u: Tensor, v: Tensor, temperature: Tensor, *, power: float, other: float | None = None
+) -> Checked:
     """The inner product is u·v/tau where u has length tau^-power, and v the same or tau^-other. Scale: 1/tau."""
     if other is None:
         other = power
@@ -671,12 +673,16 @@ STATEMENTS = (
     Statement("double_metric.definition_1.d22", definition_1, path, PATHS),
     Statement("double_metric.definition_4", definition_4, path, PATHS),
     Statement("double_metric.proposition_2", proposition_2, sandwiches, DISTANCES),
-    Statement("double_metric.proposition_2_step", proposition_2_step_printed, sandwiches, DISTANCES),
+    Statement(
+        "double_metric.proposition_2_step", proposition_2_step_printed, sandwiches, DISTANCES
+    ),
     Statement("double_metric.proposition_2_step.d7", proposition_2_step, sandwiches, DISTANCES),
     Statement("double_metric.chord_of_cosine", chord_of_cosine, great_circles, CIRCLE),
     Statement("double_metric.radius", partial(radius, power=1), scaled_pairs, SCALED),
     Statement("double_metric.radius.d24", partial(radius, power=0.5), scaled_pairs, SCALED),
-    Statement("double_metric.radius_of_one.d24", partial(radius, power=1, other=0), scaled_pairs, SCALED),
+    Statement(
+        "double_metric.radius_of_one.d24", partial(radius, power=1, other=0), scaled_pairs, SCALED
+    ),
     Statement("double_metric.equation_1", equation_1_printed, anchors, TWO),
     Statement("double_metric.equation_1.d2", equation_1, anchors, TWO),
     Statement("double_metric.equation_2_slope", on_cosines(equation_2_slope), anchors, FOUR),
@@ -688,9 +694,13 @@ STATEMENTS = (
     Statement("double_metric.equation_6_alignment.d1", alignment_d1, anchors, FOUR),
     Statement("double_metric.appendix_g_nt_xent", gradient_printed, free_anchors, UNWEIGHTED),
     Statement("double_metric.appendix_g_nt_xent.d5", appendix_g, free_anchors, UNWEIGHTED),
-    Statement("double_metric.appendix_g_temperature", temperature_printed, free_anchors, UNWEIGHTED),
+    Statement(
+        "double_metric.appendix_g_temperature", temperature_printed, free_anchors, UNWEIGHTED
+    ),
     Statement("double_metric.appendix_g_temperature.d5", temperature_d5, free_anchors, UNWEIGHTED),
-    Statement("double_metric.appendix_g_double_metric", gradient_printed, weighted_anchors, WEIGHTED),
+    Statement(
+        "double_metric.appendix_g_double_metric", gradient_printed, weighted_anchors, WEIGHTED
+    ),
     Statement("double_metric.appendix_g_double_metric.d5", appendix_g, weighted_anchors, WEIGHTED),
     Statement("double_metric.appendix_g_norm", norm_printed, weighted_anchors, WEIGHTED),
     Statement("double_metric.appendix_g_norm.d5", appendix_g, weighted_anchors, WEIGHTED),

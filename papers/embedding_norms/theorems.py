@@ -115,7 +115,9 @@ def scaled_attraction(z: Tensor) -> Tensor:
 # Sets of points
 
 
-def points(generator: Generator, draws: int, n: int = 5, **parameters: tuple[float, float]) -> dict[str, Tensor]:
+def points(
+    generator: Generator, draws: int, n: int = 5, **parameters: tuple[float, float]
+) -> dict[str, Tensor]:
     """Norms 1e-4 … 1e4. A third of the positives are near the anchor, a third opposite to it, some exactly.
 
     ``parameters`` are log-uniform between powers of ten.
@@ -278,7 +280,9 @@ def grows(z: Tensor, gamma: Tensor, *, loss: Loss) -> Checked:
     )
 
 
-def appendix_a_3(z: Tensor, gamma: Tensor, *, pulling: Callable[[Tensor], Tensor] = unit) -> Checked:
+def appendix_a_3(
+    z: Tensor, gamma: Tensor, *, pulling: Callable[[Tensor], Tensor] = unit
+) -> Checked:
     """||z_i'||² = ||z_i||² + (gamma/||z_i||)² ||``pulling``(z_j) across z_i||²; printed for z_j, true for its unit.
 
     Its scale is its size at a right angle, because steps may be much longer than the point.
@@ -382,7 +386,9 @@ def theorem_3_4(
     )
 
 
-def theorem_3_4_strict(z: Tensor, gamma: Tensor, *, met: Callable[[Step], Tensor] = Step.acute_and_apart) -> Checked:
+def theorem_3_4_strict(
+    z: Tensor, gamma: Tensor, *, met: Callable[[Step], Tensor] = Step.acute_and_apart
+) -> Checked:
     """The cosine's change is less than the bound.
 
     Whether the bound is reached says the closed form of what is left, because rounding hides it: an excess of 1 if so.

@@ -14,12 +14,22 @@ import torch
 from torch import Generator, Tensor
 
 from hypersphere import generators
-from hypersphere.exact.statement import Checked, Inputs, Statement, at_most, column, given, gradient, of_case
+from hypersphere.exact.statement import (
+    Checked,
+    Inputs,
+    Statement,
+    at_most,
+    column,
+    given,
+    gradient,
+    of_case,
+)
 from hypersphere.objectives.generalised_info_nce import info_nce_of_logits
 from hypersphere.objectives.surgery import scale_gradient
 
 TINY = 1e-290  # sides of an equality below this have underflowed
-EPS = 1e-15  # below this, autograd's 1 - q~ is rounding, and a weight of its inverse multiplies nothing
+# below this, autograd's 1 - q~ is rounding, and a weight of its inverse multiplies nothing
+EPS = 1e-15
 
 
 class Case:

@@ -16,7 +16,9 @@ def sentences(family: Family, again: Family, values: Arms, rules: Rules) -> tupl
     """Of three tasks; helped are those on which + DP (summed) is ahead of none, as compared with uniformity."""
     of_dp = [one for one in family if one.arm["variant"] == "dp_sum"]
     against_none = [one for one in of_dp if one.against["variant"] == "default"]
-    against_uniform = {one.arm["target"]: one.called for one in of_dp if one.against["variant"] == "uniform"}
+    against_uniform = {
+        one.arm["target"]: one.called for one in of_dp if one.against["variant"] == "uniform"
+    }
     helped = [against_uniform[one.arm["target"]] for one in against_none if "ahead" in one.called]
     better, worse = any("ahead" in one for one in helped), any("behind" in one for one in helped)
     yes = len(helped) >= 2 and better and not worse
@@ -37,7 +39,10 @@ def cut_by_steps(family: Family, again: Family, values: Arms, rules: Rules) -> t
     late = []
     for first, *_, last in by_method.values():
         if "behind" in first.called:
-            arms = [values[coordinates.text(point)] for point in (last.arm, last.against, first.arm, first.against)]
+            arms = [
+                values[coordinates.text(point)]
+                for point in (last.arm, last.against, first.arm, first.against)
+            ]
             means = [arm.mean() for arm in arms]
             risen = means[0] - means[1] - (means[2] - means[3])
             low, _ = effects.welch(*arms).interval(risen, rules.confidence)

@@ -15,7 +15,9 @@ from hypersphere.report import style
 from hypersphere.report.evidence import Evidence
 
 TABLE = "Table 1 of the norms paper follows\nfrom a penalty on the norm, not on its square"
-CURVES = "Dividing SimSiam's initial weights moves the\nbest learning rate, hardly the best accuracy"
+CURVES = (
+    "Dividing SimSiam's initial weights moves the\nbest learning rate, hardly the best accuracy"
+)
 ALT = f"First: {TABLE} Second: {CURVES}".replace("\n", " ")
 CELLS = [(norm, gamma) for gamma in ("0.5", "1") for norm in (7, 4, 1)]
 """Norms and penalties of the cells that converge, from the top."""
@@ -51,13 +53,30 @@ def _table(axes: Axes, claims: pd.DataFrame) -> None:
     """The steps of each cell: as published, by the published formula, and by the corrected one."""
     published = [f"norms.table1.norm{norm}.gamma{gamma}" for norm, gamma in CELLS]
     corrected = [f"{cell}.n1" for cell in published]
-    if {*claims.loc[corrected, "answer"]} != {Answer.HOLDS} or Answer.HOLDS in {*claims.loc[published, "answer"]}:
+    if {*claims.loc[corrected, "answer"]} != {Answer.HOLDS} or Answer.HOLDS in {
+        *claims.loc[published, "answer"]
+    }:
         raise HypersphereError(f"{__file__}: the evidence does not bear this title: {TABLE}")
     rows = range(len(CELLS), 0, -1)
-    axes.plot(claims.loc[published, "reported"].astype(float), rows, "D", color="white", mec="black", mew=1.2, ms=13)
-    crosses: dict[str, Any] = {"color": style.COLOURS[1], "mec": style.COLOURS[1], "mew": 2, "ms": 8}
+    axes.plot(
+        claims.loc[published, "reported"].astype(float),
+        rows,
+        "D",
+        color="white",
+        mec="black",
+        mew=1.2,
+        ms=13,
+    )
+    crosses: dict[str, Any] = {
+        "color": style.COLOURS[1],
+        "mec": style.COLOURS[1],
+        "mew": 2,
+        "ms": 8,
+    }
     axes.plot(claims.loc[published, "measured"].astype(float), rows, "x", **crosses)
-    axes.plot(claims.loc[corrected, "measured"].astype(float), rows, "o", color=style.COLOURS[0], ms=8)
+    axes.plot(
+        claims.loc[corrected, "measured"].astype(float), rows, "o", color=style.COLOURS[0], ms=8
+    )
     axes.legend(
         ["published", "penalty on the squared norm (the published formula)", "penalty on the norm"],
         loc="upper center",
@@ -66,7 +85,9 @@ def _table(axes: Axes, claims: pd.DataFrame) -> None:
         markerscale=0.8,
     )
     axes.set_title(TABLE, loc="left", fontweight="bold")
-    axes.set(xscale="log", xlabel="steps to convergence", xlim=(20, 2000), ylim=(0.5, len(CELLS) + 0.6))
+    axes.set(
+        xscale="log", xlabel="steps to convergence", xlim=(20, 2000), ylim=(0.5, len(CELLS) + 0.6)
+    )
     axes.set_yticks(list(rows), [f"norm {norm}, penalty {gamma}" for norm, gamma in CELLS])
     _plain(axes, (1, 2, 5))
 
@@ -79,15 +100,43 @@ def _curves(axes: Axes, tuned: pd.DataFrame, raw_pixels: float) -> None:
         rates = own["value"].str.partition("=")[2].astype(float)
         top = int(own["mean"].to_numpy().argmax())
         best.append((rates.iloc[top], own["mean"].iloc[top]))
-        look: dict[str, Any] = {"color": style.COLOURS[at], "marker": style.MARKERS[at], "linestyle": style.DASHES[at]}
-        axes.errorbar(rates, own["mean"], own["std"], label=label, capsize=2.5, markersize=6, linewidth=1.6, **look)
+        look: dict[str, Any] = {
+            "color": style.COLOURS[at],
+            "marker": style.MARKERS[at],
+            "linestyle": style.DASHES[at],
+        }
+        axes.errorbar(
+            rates,
+            own["mean"],
+            own["std"],
+            label=label,
+            capsize=2.5,
+            markersize=6,
+            linewidth=1.6,
+            **look,
+        )
     found_rates, accuracies = zip(*best, strict=True)
-    if list(found_rates) != sorted(found_rates, reverse=True) or max(accuracies) - min(accuracies) > CLOSE:
+    if (
+        list(found_rates) != sorted(found_rates, reverse=True)
+        or max(accuracies) - min(accuracies) > CLOSE
+    ):
         raise HypersphereError(f"{__file__}: the evidence does not bear this title: {CURVES}")
-    axes.axhline(raw_pixels, color=style.GREY, linewidth=1, linestyle=":", label="raw pixels, without an encoder")
-    axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=2, title="initial weights of SimSiam")
+    axes.axhline(
+        raw_pixels,
+        color=style.GREY,
+        linewidth=1,
+        linestyle=":",
+        label="raw pixels, without an encoder",
+    )
+    axes.legend(
+        loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=2, title="initial weights of SimSiam"
+    )
     axes.set_title(CURVES, loc="left", fontweight="bold")
-    axes.set(xscale="log", xlabel="learning rate, as a multiple of the published rate", ylabel="kNN accuracy (%)")
+    axes.set(
+        xscale="log",
+        xlabel="learning rate, as a multiple of the published rate",
+        ylabel="kNN accuracy (%)",
+    )
     _plain(axes, (1,))
 
 
@@ -101,5 +150,9 @@ def _plain(axes: Axes, at: tuple[int, ...]) -> None:
 def _raw_pixels(file: Path) -> float:
     """The kNN accuracy of raw pixels on the images of the study."""
     rows = pd.read_csv(file, usecols=["of", "target", "measure", "value"], low_memory=False)
-    own = (rows["of"] == "pixels") & (rows["target"] == "cifar10_lt_5k_10k_16px") & (rows["measure"] == "knn_top1")
+    own = (
+        (rows["of"] == "pixels")
+        & (rows["target"] == "cifar10_lt_5k_10k_16px")
+        & (rows["measure"] == "knn_top1")
+    )
     return float(rows[own]["value"].mode()[0])  # most runs have the protocol of the study

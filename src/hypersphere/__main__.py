@@ -40,7 +40,8 @@ def _run() -> int:
     gc.set_threshold(10_000)  # new objects before it looks among them; Python 3.11 takes 700
     atexit.register(gc.freeze)
     try:
-        if sys.argv[1:2] and sys.argv[1] in audit.COMMANDS:  # they need nothing of what the others import
+        # they need nothing of what the others import
+        if sys.argv[1:2] and sys.argv[1] in audit.COMMANDS:
             return audit.main(sys.argv[1:])
         from hypersphere.command.cli import main
     except ModuleNotFoundError as error:

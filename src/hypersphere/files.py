@@ -32,7 +32,9 @@ def writing(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise HypersphereError(f"{path}: cannot be written ({reason(error)}); nothing half-written is left") from None
+        raise HypersphereError(
+            f"{path}: cannot be written ({reason(error)}); nothing half-written is left"
+        ) from None
 
 
 def reason(error: OSError) -> str:
@@ -192,8 +194,11 @@ def check_regular(path: Path) -> None:
         mode = path.stat().st_mode
     except OSError:
         return  # whoever opens it says so
-    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):  # to read a folder is an error of the system's
-        raise HypersphereError(f"{path}: must be a regular file, and is a pipe, a socket or a device")
+    # to read a folder is an error of the system's
+    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+        raise HypersphereError(
+            f"{path}: must be a regular file, and is a pipe, a socket or a device"
+        )
 
 
 def read_text(path: Path) -> str:
@@ -217,7 +222,9 @@ def _read(path: Path, parse: Callable[[str], Any], kind: str) -> Any:
     try:
         return parse(text)
     except (ValueError, RecursionError) as error:  # JSON's errors are ValueErrors
-        raise HypersphereError(f"{path}: not valid {kind} ({' '.join(str(error).split())})") from None
+        raise HypersphereError(
+            f"{path}: not valid {kind} ({' '.join(str(error).split())})"
+        ) from None
 
 
 def read_json(path: Path) -> Any:
@@ -255,7 +262,9 @@ class _YamlLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignor
             if isinstance(key, yaml.ScalarNode) and key.value != "<<":
                 line, first = key.start_mark.line + 1, lines.get(key.value)
                 if first:
-                    raise ValueError(f"line {line}: the key '{key.value}' is given twice, first on line {first}")
+                    raise ValueError(
+                        f"line {line}: the key '{key.value}' is given twice, first on line {first}"
+                    )
                 lines[key.value] = line
         node.checked = True
         super().flatten_mapping(node)
@@ -268,7 +277,9 @@ _YamlLoader.yaml_implicit_resolvers = {
     for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
 }
 _YamlLoader.add_implicit_resolver(_INT, re.compile(r"[-+]?[0-9]+$"), [*"-+0123456789"])
-_DECIMAL = re.compile(r"([-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?|[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN))$", re.ASCII)
+_DECIMAL = re.compile(
+    r"([-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?|[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN))$", re.ASCII
+)
 _YamlLoader.add_implicit_resolver(_FLOAT, _DECIMAL, [*"-+.0123456789"])
 _YamlLoader.add_constructor(_INT, lambda loader, node: int(loader.construct_scalar(node)))
 
@@ -290,4 +301,6 @@ def parse_yaml(text: str) -> Any:
     try:
         return yaml.load(text, _YamlLoader)
     except yaml.YAMLError as error:
-        raise ValueError(" ".join(str(error).replace('in "<unicode string>", ', "at ").split())) from None
+        raise ValueError(
+            " ".join(str(error).replace('in "<unicode string>", ', "at ").split())
+        ) from None

@@ -22,7 +22,11 @@ def found(environment: Mapping[str, str]) -> list[str]:
     lines = PACKAGE.joinpath("foreign.txt").read_text(encoding="ascii").split("\n")
     patterns = [line for line in lines if line and not line.startswith("#")]
     kept = [pattern[1:] for pattern in patterns if pattern.startswith("!")]
-    names = [name for name in sorted(environment) if _matches(name, patterns) and not _matches(name, kept)]
+    names = [
+        name
+        for name in sorted(environment)
+        if _matches(name, patterns) and not _matches(name, kept)
+    ]
     folders = environment.get("PYTHONPATH", "").split(os.pathsep)
     if any(Path(folder).resolve() == PACKAGE.parent for folder in folders if folder):
         names.remove("PYTHONPATH")
@@ -39,7 +43,9 @@ def start_again(*program: str, folder: str | Path = ".", kept: Collection[str] =
     ``program`` is what this process runs, ``folder`` where it was started, ``kept`` the names of variables that stay.
     Python reads some of them when it starts, so that to forget them later is too late.
     """
-    names = [name for name in found(os.environ) if name not in kept and not _matches(name, INSTALLING)]
+    names = [
+        name for name in found(os.environ) if name not in kept and not _matches(name, INSTALLING)
+    ]
     if not names:
         return
     for name in names:

@@ -9,7 +9,9 @@ from scipy import special  # not scipy.stats, whose import takes a second of eve
 
 def is_constant(values: np.ndarray) -> bool:
     """Whether values are equal up to rounding, so that their spread says nothing about the error."""
-    return len(values) == 0 or float(np.ptp(values)) <= 1e-12 * max(1.0, float(np.abs(values).max()))
+    return len(values) == 0 or float(np.ptp(values)) <= 1e-12 * max(
+        1.0, float(np.abs(values).max())
+    )
 
 
 def spread(values: np.ndarray) -> float:

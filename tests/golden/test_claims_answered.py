@@ -25,7 +25,13 @@ RULES = rules_file.load(ROOT)
 PAPERS = sorted(path.parent.name for path in (ROOT / "papers").glob("*/claims.csv"))
 CLOSE = 1.5
 """The widest margin of an accuracy, in points."""
-MADE_UP = {"status": "finished", "device": "made up", "kind": "cuda", "precision": "float32", "records": 1}
+MADE_UP = {
+    "status": "finished",
+    "device": "made up",
+    "kind": "cuda",
+    "precision": "float32",
+    "records": 1,
+}
 
 
 def drawn(text: str) -> float:
@@ -49,7 +55,9 @@ def measured(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every run of every plan is there, and says what is made up."""
 
     def runs(plan: Any, names: Any) -> pd.DataFrame:
-        return pd.DataFrame([{"run": name, "weights": name, **MADE_UP} for name in names], columns=list(RUNS))
+        return pd.DataFrame(
+            [{"run": name, "weights": name, **MADE_UP} for name in names], columns=list(RUNS)
+        )
 
     monkeypatch.setattr(gather.Measurer, "_measured", lambda self, cell, *of: made_up(cell))
     monkeypatch.setattr(gather.Measurer, "_from_history", lambda self, cell: made_up(cell))
@@ -63,17 +71,36 @@ def measured(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_each_claim_has_a_verdict_once_its_runs_say_something_clear(paper: str) -> None:
     plan = released("paper")
     document = plan.config.papers[paper]
-    claims = [one for one in load(ROOT / "papers" / paper / "claims.csv") if one.artifact in document.measured]
-    claims = [one for one in claims if one.reported != 0 or one.kind == "value" or one.direction == "equal"]
+    claims = [
+        one
+        for one in load(ROOT / "papers" / paper / "claims.csv")
+        if one.artifact in document.measured
+    ]
+    claims = [
+        one
+        for one in claims
+        if one.reported != 0 or one.kind == "value" or one.direction == "equal"
+    ]
     open_claims, settled = [], 0
     for artifact in dict.fromkeys(one.artifact for one in claims):
-        own = [one for one in claims if one.artifact == artifact and not why_not_measured(plan, paper, one)]
-        judge = Judge(plan, document, artifact, measure.judged_tables(plan, paper, artifact, RULES), RULES)
+        own = [
+            one
+            for one in claims
+            if one.artifact == artifact and not why_not_measured(plan, paper, one)
+        ]
+        judge = Judge(
+            plan, document, artifact, measure.judged_tables(plan, paper, artifact, RULES), RULES
+        )
         for claim in own:
             found = judge.of(claim)
-            if claim.kind == "value" and abs(found["measured"] - (claim.reported or 0.0)) < 5 * CLOSE:
+            if (
+                claim.kind == "value"
+                and abs(found["measured"] - (claim.reported or 0.0)) < 5 * CLOSE
+            ):
                 continue  # it may be on the limit of the margin
-            expected = Verdict.CANNOT_BE_JUDGED if document.measured[artifact].cannot_be_judged else None
+            expected = (
+                Verdict.CANNOT_BE_JUDGED if document.measured[artifact].cannot_be_judged else None
+            )
             decided = Verdict.of(found["verdict"]).settles or found["verdict"] == expected
             open_claims += [] if decided else [(claim.id, found["verdict"], found["why"])]
             settled += decided

@@ -42,8 +42,16 @@ def test_every_claim_has_its_cell_and_every_comparison_is_made_but_no_other(pape
             assert wrong.text not in cells, claim.id
     compared = [claim for claim in claims if claim.kind == "comparison"]
     assert compared
-    lost = [c.id for c in compared if (c.coordinates, c.compared_with) not in measured[c.artifact].comparisons]
-    turned = [c.id for c in compared if (c.compared_with, c.coordinates) in measured[c.artifact].comparisons]
+    lost = [
+        c.id
+        for c in compared
+        if (c.coordinates, c.compared_with) not in measured[c.artifact].comparisons
+    ]
+    turned = [
+        c.id
+        for c in compared
+        if (c.compared_with, c.coordinates) in measured[c.artifact].comparisons
+    ]
     assert (lost, turned) == ([], [])
 
 
@@ -55,7 +63,9 @@ def of_runs(paper: str) -> list[Claim]:
 
 
 @pytest.mark.parametrize("paper", PAPERS)
-def test_what_is_printed_and_trained_has_a_claim_that_its_cells_answer_or_says_why_not(paper: str) -> None:
+def test_what_is_printed_and_trained_has_a_claim_that_its_cells_answer_or_says_why_not(
+    paper: str,
+) -> None:
     """By its name in print, as a figure may have an artifact of its own for what is said of it."""
     plan = released("paper")
     answered = {one.artifact for one in of_runs(paper) if not why_not_measured(plan, paper, one)}
@@ -64,9 +74,15 @@ def test_what_is_printed_and_trained_has_a_claim_that_its_cells_answer_or_says_w
         if artifact.printed and not artifact.missing:
             printed[artifact.printed].append((name, artifact.unclaimed))
     assert printed
-    silent = {name for name, several in printed.items() if not any(one in answered or why for one, why in several)}
+    silent = {
+        name
+        for name, several in printed.items()
+        if not any(one in answered or why for one, why in several)
+    }
     assert not silent
-    needless = {one for several in printed.values() for one, why in several if why and one in answered}
+    needless = {
+        one for several in printed.values() for one, why in several if why and one in answered
+    }
     assert not needless
 
 

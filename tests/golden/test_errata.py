@@ -124,9 +124,15 @@ UNTRUE = [
     ("M1", {"when": {"variant": ["curv", "pos_curv"]}, "set": {"logits.curve": "equation_10"}}),
     ("M4", {"set": {"logits.scope": "row"}, "by": "none"}),
     ("M10", {"set": {"logits.beyond_pi": "monotone"}, "by": "none"}),
-    ("M16", {"when": {"method": "simclr"}, "set": {"objective.negatives": "other_view"}, "by": "none"}),
+    (
+        "M16",
+        {"when": {"method": "simclr"}, "set": {"objective.negatives": "other_view"}, "by": "none"},
+    ),
     ("M22", {"set": {"method.two_tau": True}, "by": "none"}),
-    ("N18", {"when": {"artifact": "table2"}, "set": {"schedule.epochs": 100, "schedule.horizon": 100}}),
+    (
+        "N18",
+        {"when": {"artifact": "table2"}, "set": {"schedule.epochs": 100, "schedule.horizon": 100}},
+    ),
 ]
 """What entries once said: that all runs have a reading, that none has it, or a schedule as long as what is reported."""
 
@@ -137,7 +143,9 @@ def test_what_entries_once_said_is_refused(name: str, said: dict[str, Any]) -> N
 
 
 def test_a_choice_that_is_of_no_field_speaks_of_no_run() -> None:
-    spoken = {name: one.chosen for name, one in ERRATA.items() if one.of and OF_RUNS.search(one.chosen)}
+    spoken = {
+        name: one.chosen for name, one in ERRATA.items() if one.of and OF_RUNS.search(one.chosen)
+    }
     assert spoken == {}
 
 
@@ -148,6 +156,7 @@ def test_what_settings_and_open_choices_cite_is_no_reading_of_a_text() -> None:
     cited = set()
     for paper, words in speaking:
         entries = [ERRATA[name] for name in CITED.findall(words) if name in ERRATA]
-        cited |= {one.id for one in entries if one.document in (paper, SEVERAL)}  # "Table S1" is no erratum
+        # "Table S1" is no erratum
+        cited |= {one.id for one in entries if one.document in (paper, SEVERAL)}
     assert cited & set(RUN)
     assert [name for name in cited if ERRATA[name].of == "text"] == []

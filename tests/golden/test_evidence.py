@@ -32,7 +32,8 @@ def test_every_row_has_its_run(folder: Path) -> None:
     """A reader leaves out rows without a run."""
     assert len(FOLDERS) > 1
     there = {path.stem for path in folder.glob("*.csv")} - {Path(SAID).stem}
-    assert {*TABLES} - {"datasets"} <= there <= {*TABLES}  # those of before did not count repeated images
+    # those of before did not count repeated images
+    assert {*TABLES} - {"datasets"} <= there <= {*TABLES}
     assert keys(folder, "history") == keys(folder, "measurements") == keys(folder, "runs")
 
 
@@ -63,7 +64,10 @@ def test_no_scale_that_counts_multiplies_the_rates_of_a_paper(scale: str) -> Non
         optimiser = placed.override.set.get("optimiser", {})
         if "learning_rate" in optimiser and "name" not in optimiser:
             methods = placed.override.when["method"]
-            kinds = {config.papers[placed.paper].methods[method]["kind"] for method in alternatives(methods)}
+            kinds = {
+                config.papers[placed.paper].methods[method]["kind"]
+                for method in alternatives(methods)
+            }
             assert "image" not in kinds, f"{placed.file}: {placed.section}"
 
 

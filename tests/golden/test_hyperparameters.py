@@ -63,7 +63,9 @@ def is_meant(row: Row, cell: Cell) -> bool:
         return False
     if any(getattr(row, key) and point[key] not in getattr(row, key).split() for key in IDENTITY):
         return False
-    return all(point.get(key) == one for key, one in coordinates.parse(row.setting, row.path).items())
+    return all(
+        point.get(key) == one for key, one in coordinates.parse(row.setting, row.path).items()
+    )
 
 
 def wrong(row: Row) -> list[str]:
@@ -72,12 +74,18 @@ def wrong(row: Row) -> list[str]:
         module, _, name = row.path.rpartition(".")
         constant = getattr(importlib.import_module(f"papers.{row.paper}.{module}"), name)
         return [] if equal(constant, expected(row)) else [f"{row.path} is {constant}"]
-    found = [(cell, value(cell, row.path)) for cell in printed_cells(row.paper) if is_meant(row, cell)]
+    found = [
+        (cell, value(cell, row.path)) for cell in printed_cells(row.paper) if is_meant(row, cell)
+    ]
     if row.path.startswith("probe."):  # a table may show numbers of several protocols
         found = [(cell, one) for cell, one in found if one is not None]
     if not found:
         return ["no cell"]
-    return [f"{cell.artifact} {cell.text}: {one}" for cell, one in found if not equal(one, expected(row))]
+    return [
+        f"{cell.artifact} {cell.text}: {one}"
+        for cell, one in found
+        if not equal(one, expected(row))
+    ]
 
 
 @pytest.mark.parametrize("paper", sorted({row.paper for row in rows()}))
@@ -119,9 +127,24 @@ def test_tables_of_hyperparameters_are_whole_and_no_place_has_one_twice() -> Non
 
 
 AUTHORS = {
-    "simclr": {"optimiser.nesterov": False, "method.layers": 2, "method.hidden": 256, "method.batch_norm": False},
-    "simsiam": {"optimiser.nesterov": True, "method.layers": 3, "method.hidden": 2048, "method.bottleneck": 512},
-    "byol": {"optimiser.nesterov": True, "method.layers": 3, "method.hidden": 2048, "method.dim": 2048}
+    "simclr": {
+        "optimiser.nesterov": False,
+        "method.layers": 2,
+        "method.hidden": 256,
+        "method.batch_norm": False,
+    },
+    "simsiam": {
+        "optimiser.nesterov": True,
+        "method.layers": 3,
+        "method.hidden": 2048,
+        "method.bottleneck": 512,
+    },
+    "byol": {
+        "optimiser.nesterov": True,
+        "method.layers": 3,
+        "method.hidden": 2048,
+        "method.dim": 2048,
+    }
     | {"method.bottleneck": True, "method.momentum": 0.99, "method.momentum_schedule": "constant"},
 }
 """What the norms paper leaves to its code: configs/<method>_default.yml and Projector, Predictor of
@@ -130,7 +153,11 @@ CLA/training/models.py, where hidden layers are as wide as the output, for which
 
 @pytest.mark.parametrize("method", AUTHORS)
 def test_where_the_norms_paper_is_silent_its_code_decides(method: str) -> None:
-    runs = [cell.run for cell in printed_cells("embedding_norms") if cell.coordinates["method"] == method]
+    runs = [
+        cell.run
+        for cell in printed_cells("embedding_norms")
+        if cell.coordinates["method"] == method
+    ]
     assert runs
     for run in runs:
         adam = {"optimiser.nesterov": False} if run.optimiser.name == "adam" else {}
@@ -141,7 +168,9 @@ def test_where_the_norms_paper_is_silent_its_code_decides(method: str) -> None:
 def test_jitter_is_halved_on_balanced_cifar_alone() -> None:
     """get_transforms of CLA/utils/data_utils.py: s = 0.5 for cifar10 and cifar100, else 1 (erratum N34)."""
     runs = [(cell.coordinates["dataset"], cell.run) for cell in printed_cells("embedding_norms")]
-    found = {(dataset, run.views.brightness, run.views.hue) for dataset, run in runs if run and run.views}
+    found = {
+        (dataset, run.views.brightness, run.views.hue) for dataset, run in runs if run and run.views
+    }
     halved = {"cifar10", "cifar100"}
     assert found == {(name, *((0.4, 0.1) if name in halved else (0.8, 0.2))) for name, *_ in found}
     assert {name for name, *_ in found} > halved | {"imagenet100", "tiny_imagenet", "cifar10_lt"}

@@ -10,12 +10,19 @@ from hypersphere.config.cells import SHARED
 from .released import configured, released
 
 PAPERS = {name: paper for name, paper in configured().papers.items() if paper.open_choices}
-ARTIFACTS = [(name, key) for name, paper in PAPERS.items() for key in paper.measured if key.startswith("open_choices")]
+ARTIFACTS = [
+    (name, key)
+    for name, paper in PAPERS.items()
+    for key in paper.measured
+    if key.startswith("open_choices")
+]
 
 
 def silent(paper: Paper) -> list[str]:
     """The choices that name neither an arm nor a reason."""
-    return [one.choice for one in chain(*paper.open_choices.values()) if not one.arms and not one.no_arm]
+    return [
+        one.choice for one in chain(*paper.open_choices.values()) if not one.arms and not one.no_arm
+    ]
 
 
 @pytest.mark.parametrize("name", PAPERS)
@@ -23,7 +30,9 @@ def test_every_choice_names_an_arm_or_a_reason(name: str) -> None:
     """The control: a plain sentence names neither."""
     assert len(PAPERS) == 5
     assert silent(PAPERS[name]) == []
-    plain = PAPERS[name].model_copy(update={"open_choices": {"all": [OpenChoice.model_validate("no blur")]}})
+    plain = PAPERS[name].model_copy(
+        update={"open_choices": {"all": [OpenChoice.model_validate("no blur")]}}
+    )
     assert silent(plain) == ["no blur"]
 
 
@@ -42,7 +51,9 @@ def test_arms_are_runs_of_their_own_beside_a_baseline(name: str, key: str) -> No
     assert (artifact.draw, artifact.made_at) == ("dots", ["laptop", "paper"])
     lost = dict[str, dict[str, str]]()
     for scale in ("paper", "laptop"):
-        lost[scale] = {cell: reason for cell, reason in released(scale).missing(name, key).items() if reason}
+        lost[scale] = {
+            cell: reason for cell, reason in released(scale).missing(name, key).items() if reason
+        }
     assert lost["paper"] == {}
     assert all(reason.startswith(SHARED) for reason in lost["laptop"].values()), lost
     baselines = {point.text for point in artifact.points if artifact.compared_with(point) is None}

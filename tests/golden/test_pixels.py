@@ -17,7 +17,8 @@ IMAGENET = Normalisation(mean=(0.485, 0.456, 0.406), std=(0.229, 0.224, 0.225))
 def expected(paper: str, method: str, dataset: str) -> Normalisation | None:
     if paper == "double_metric":  # App. C.1 names it, without numbers (D19)
         return IMAGENET if dataset == "tiny_imagenet" else CIFAR
-    if paper == "lmcl":  # the compared methods' recommended values (L32); CMC's streams convert colours themselves
+    # the compared methods' recommended values (L32); CMC's streams convert colours themselves
+    if paper == "lmcl":
         of_streams = dataset == "imagenet100" and method in ("cmc", "dcl", "hcl")
         return None if of_streams else IMAGENET if dataset == "imagenet100" else CIFAR
     if paper == "lecture" and method in ("end_to_end", "memory_bank", "moco"):  # MoCo's recipe
@@ -25,7 +26,9 @@ def expected(paper: str, method: str, dataset: str) -> Normalisation | None:
     return None  # norms: its authors' code has none (N44); margins and SimCLR name none
 
 
-@pytest.mark.parametrize("paper", ["margins", "embedding_norms", "lmcl", "double_metric", "lecture"])
+@pytest.mark.parametrize(
+    "paper", ["margins", "embedding_norms", "lmcl", "double_metric", "lecture"]
+)
 def test_pixels_are_normalised_as_the_document_or_its_sources_say(paper: str) -> None:
     """Of every printed table and figure; the recipe is the published one, whatever open choices vary."""
     compared = 0

@@ -57,7 +57,9 @@ def digits(monkeypatch: pytest.MonkeyPatch) -> Digits:
     squares = np.broadcast_to(shades[:, None, None, None], (10, 28, 28, 3)).astype(np.uint8)
     scans = Split(squares, {CLASS: np.arange(10)})
     about = {"source": "squares", "licence": "none", "citation": "none"}
-    monkeypatch.setattr(module, "mnist", lambda root, download: Arrays({TRAIN: scans, TEST: scans}, {}, about))
+    monkeypatch.setattr(
+        module, "mnist", lambda root, download: Arrays({TRAIN: scans, TEST: scans}, {}, about)
+    )
 
     def seen(dataset: Dataset) -> tuple[int, int]:
         assert dataset.source is not None
@@ -68,7 +70,9 @@ def digits(monkeypatch: pytest.MonkeyPatch) -> Digits:
             for image, label in zip(split.images[np.arange(FEW)], split.labels[CLASS], strict=True):
                 rows, columns = np.nonzero(image.any(axis=2))
                 side = int(np.ptp(rows)) + 1
-                assert (int(np.ptp(columns)) + 1, len(rows)) == (side, side**2), f"{dataset.name}: not one digit"
+                assert (int(np.ptp(columns)) + 1, len(rows)) == (side, side**2), (
+                    f"{dataset.name}: not one digit"
+                )
                 assert np.unique(image[rows, columns]).tolist() == [shades[label]], dataset.name
                 found.add((len(image), side))
         assert len(found) == 1, f"{dataset.name}: {found}"
@@ -82,7 +86,13 @@ def probed(scale: str) -> list[Probed]:
     found = []
     for cell in released(scale).cells:
         source = cell.run.dataset.source if cell.run else None
-        if cell.paper == "lecture" and source and source.name == "multidigits" and cell.how and cell.target:
+        if (
+            cell.paper == "lecture"
+            and source
+            and source.name == "multidigits"
+            and cell.how
+            and cell.target
+        ):
             found.append(Probed(source.parameters, cell.target, cell))
     assert found
     return found
@@ -99,8 +109,12 @@ def table_4(scale: str) -> Iterator[tuple[Claim, re.Match[str], Probed]]:
 
 
 @pytest.mark.parametrize("scale", SCALES)
-def test_a_probe_sees_one_digit_on_the_canvas_of_the_training_images(scale: str, digits: Digits) -> None:
-    pairs = {(one.trained.get("canvas", CANVAS), one.target.name): one.target for one in probed(scale)}
+def test_a_probe_sees_one_digit_on_the_canvas_of_the_training_images(
+    scale: str, digits: Digits
+) -> None:
+    pairs = {
+        (one.trained.get("canvas", CANVAS), one.target.name): one.target for one in probed(scale)
+    }
     for (canvas, _), target in pairs.items():
         assert digits(target)[0] == canvas, target.name
 

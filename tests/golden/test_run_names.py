@@ -66,7 +66,9 @@ def defaults() -> dict[str, dict[str, Any]]:
             models[f"{kind}.{name}"] = registry.schema(kind, name)
     found = {}
     for name, model in models.items():
-        fields = {k: field.default for k, field in model.model_fields.items() if not field.is_required()}
+        fields = {
+            k: field.default for k, field in model.model_fields.items() if not field.is_required()
+        }
         found[name] = json.loads(json.dumps(fields))
     return found
 
@@ -75,7 +77,9 @@ def defaults() -> dict[str, dict[str, Any]]:
 def test_the_runs_of_a_scale_have_the_pinned_names(scale: str) -> None:
     """If the table of the scale's runs is current, and this fails, then runs of the same content have other names."""
     found = names(listed(scale))
-    assert (len(found), files.digest(found)) == pinned()[scale], "python -m tests.golden.test_run_names --write"
+    assert (len(found), files.digest(found)) == pinned()[scale], (
+        "python -m tests.golden.test_run_names --write"
+    )
 
 
 def test_a_name_says_what_its_run_is() -> None:
@@ -83,7 +87,9 @@ def test_a_name_says_what_its_run_is() -> None:
     for row in listed("quick"):
         run = row.run
         rate = run.optimiser.learning_rate * 1.0001
-        other = run.model_copy(update={"optimiser": run.optimiser.model_copy(update={"learning_rate": rate})})
+        other = run.model_copy(
+            update={"optimiser": run.optimiser.model_copy(update={"learning_rate": rate})}
+        )
         assert spec.Run.model_validate(other.model_dump()).name != run.name
 
 
@@ -92,8 +98,14 @@ def test_the_tables_of_runs_are_current() -> None:
     plans = [released(scale) for scale in WRITTEN]
     expected = {path: text for plan in plans for path, text in runs.tables(plan).items()}
     folders = plans[0].config.folders.values()
-    there = {path: path.read_text(encoding="utf-8") for folder in folders for path in (folder / runs.FOLDER).glob("*")}
-    stale = [path for path in expected.keys() | there.keys() if expected.get(path) != there.get(path)]
+    there = {
+        path: path.read_text(encoding="utf-8")
+        for folder in folders
+        for path in (folder / runs.FOLDER).glob("*")
+    }
+    stale = [
+        path for path in expected.keys() | there.keys() if expected.get(path) != there.get(path)
+    ]
     assert sorted(path.relative_to(ROOT).as_posix() for path in stale) == []
 
 
@@ -103,7 +115,12 @@ def test_no_default_changes() -> None:
     current = defaults()
     for name, fields in known.items():
         assert {key: current[name].get(key, "gone") for key in fields} == fields, name
-    unpinned = {f"{name}.{key}" for name, fields in current.items() for key in fields if key not in known.get(name, {})}
+    unpinned = {
+        f"{name}.{key}"
+        for name, fields in current.items()
+        for key in fields
+        if key not in known.get(name, {})
+    }
     assert not unpinned, "new defaults: python -m tests.golden.test_run_names --write"
 
 

@@ -38,12 +38,22 @@ def recorded() -> dict[Place, dict[int, float]]:
         pd.read_csv(ROOT / FOLDER / "laptop" / f"{name}.csv", keep_default_na=False)
         for name in ("runs", "measurements")
     )
-    read = {key: Run.model_validate_json(text) for key, text in zip(runs["key"], runs["run"], strict=True)}
+    read = {
+        key: Run.model_validate_json(text)
+        for key, text in zip(runs["key"], runs["run"], strict=True)
+    }
     seeds = {key: run.seed for key, run in read.items()}
     as_text = {key: content_of(run) for key, run in read.items()}
     found: dict[Place, dict[int, float]] = defaultdict(dict)
     for row in measured[measured["of"] == "run"].to_dict("records"):
-        place = as_text[row["key"]], row["protocol"], row["epoch"], row["target"], row["measure"], row["reading"]
+        place = (
+            as_text[row["key"]],
+            row["protocol"],
+            row["epoch"],
+            row["target"],
+            row["measure"],
+            row["reading"],
+        )
         found[place].setdefault(seeds[row["key"]], float(row["value"] or "nan"))
     return found
 
@@ -66,7 +76,10 @@ def shown(plan: Plan, studied: bool) -> dict[tuple[str, str, str], list[Cell]]:
     """The cells of tables and sweeps, or of studies, by their place."""
     found = defaultdict(list)
     for cell in plan.cells:
-        if cell.run and bool(plan.config.papers[cell.paper].measured[cell.artifact].plan) == studied:
+        if (
+            cell.run
+            and bool(plan.config.papers[cell.paper].measured[cell.artifact].plan) == studied
+        ):
             found[cell.paper, cell.artifact, cell.text].append(cell)
     return found
 
@@ -77,12 +90,19 @@ def seeds(cells: list[Cell]) -> set[int]:
 
 def test_a_table_shows_every_recorded_seed_of_its_runs_but_those_of_choices() -> None:
     plan, made = from_records("laptop"), shown(released("laptop"), studied=False)
-    tuning = {seed for one in plan.config.papers["ours"].studies.values() for seed in one.seeds.tuning}
+    tuning = {
+        seed for one in plan.config.papers["ours"].studies.values() for seed in one.seeds.tuning
+    }
     more = 0
     for place, cells in shown(plan, studied=False).items():
         artifact = plan.config.papers[place[0]].measured[place[1]]
         of_images = bool(registry.artifact_kind(artifact.draw).images)  # which no record has
-        if made[place][0].missing or of_images or cells[0].how is None or not isinstance(artifact.seeds, str):
+        if (
+            made[place][0].missing
+            or of_images
+            or cells[0].how is None
+            or not isinstance(artifact.seeds, str)
+        ):
             continue
         measured = [cell for cell in cells if not cell.missing]
         assert seeds(measured) == values(cells[0]).keys() - tuning, place
@@ -102,7 +122,9 @@ def test_a_seed_is_missing_only_if_it_is_declared() -> None:
 
 
 def test_a_study_keeps_to_the_seeds_of_its_plan() -> None:
-    from_evidence, whole = (shown(plan, studied=True) for plan in (from_records("laptop"), released("laptop")))
+    from_evidence, whole = (
+        shown(plan, studied=True) for plan in (from_records("laptop"), released("laptop"))
+    )
     assert {place: seeds(cells) for place, cells in from_evidence.items()} == {
         place: seeds(cells) for place, cells in whole.items()
     }
@@ -125,12 +147,18 @@ def test_all_runs_of_both_arms_are_compared(paper: str, artifact: str, variant: 
     cells = {cell.text: cell for cell in plan.artifacts[paper, artifact] if not cell.missing}
     arms = []
     for text in (row["coordinates"], row["baseline"]):
-        arms.append([value for seed, value in values(cells[text]).items() if seed not in study.seeds.tuning])
+        arms.append(
+            [value for seed, value in values(cells[text]).items() if seed not in study.seeds.tuning]
+        )
     expected = stats.ttest_ind(*arms, equal_var=False)
     assert row["effect"] == pytest.approx(np.mean(arms[0]) - np.mean(arms[1]))
     assert row["p"] == pytest.approx(expected.pvalue)
     assert [row["low"], row["high"]] == pytest.approx([*expected.confidence_interval(0.95)])
-    assert (row["n_variant"], row["n_baseline"], row["n_missing"]) == (len(arms[0]), len(arms[1]), 0)
+    assert (row["n_variant"], row["n_baseline"], row["n_missing"]) == (
+        len(arms[0]),
+        len(arms[1]),
+        0,
+    )
     assert len(arms[0]) >= len(study.seeds.confirmation)
     assert len(arms[1]) >= len(study.seeds.confirmation) + len(study.seeds.again)
 
@@ -145,7 +173,9 @@ def of_all_records() -> Plan:
     for folder in sorted((ROOT / FOLDER).glob("*/runs.csv")):
         if folder.parent.name != "laptop":
             records |= read_all(folder.parent)
-    return replace(plan, cells=tuple(of_cells.mark(plan.cells, plan.config, records)), records=records)
+    return replace(
+        plan, cells=tuple(of_cells.mark(plan.cells, plan.config, records)), records=records
+    )
 
 
 def test_arms_of_a_published_table_are_paired_only_where_a_pilot_correlates_over_seeds() -> None:
@@ -156,14 +186,18 @@ def test_arms_of_a_published_table_are_paired_only_where_a_pilot_correlates_over
         if artifact.test != "paired" or artifact.plan:
             continue
         made = measure.judged_tables(plan, paper, name, RULES)["measurements"]
-        by_seed = made.dropna(subset="seed").pivot_table(index="seed", columns="coordinates", values="value")
+        by_seed = made.dropna(subset="seed").pivot_table(
+            index="seed", columns="coordinates", values="value"
+        )
         compared = [tuple(map(coordinates.text, pair)) for pair in artifact.comparisons]
         pilots = [by_seed[[*pair]].dropna() for pair in compared if {*pair} <= {*by_seed}]
         assert pilots, f"{paper}/{name}: no record of a pilot"
         for pilot in pilots:
             assert len(pilot) > 2
             assert np.corrcoef(pilot.to_numpy().T)[0, 1] > 0.5, (paper, name, *pilot)
-        assert {cell.text for cell in cells} >= {*by_seed} - {cell for cell in by_seed if "control" in cell}
+        assert {cell.text for cell in cells} >= {*by_seed} - {
+            cell for cell in by_seed if "control" in cell
+        }
         paired += len(pilots)
     assert paired
 
@@ -174,7 +208,9 @@ def test_claims_of_paired_arms_have_the_intervals_of_pairs() -> None:
     made = measure.judged_tables(plan, "lmcl", "table4", RULES)
     judge = Judge(plan, plan.config.papers["lmcl"], "table4", made, RULES)
     by_seed = (
-        made["measurements"].dropna(subset="seed").pivot_table(index="seed", columns="coordinates", values="value")
+        made["measurements"]
+        .dropna(subset="seed")
+        .pivot_table(index="seed", columns="coordinates", values="value")
     )
     compared = 0
     for claim in ledger.of(plan.config, "lmcl"):
@@ -184,7 +220,9 @@ def test_claims_of_paired_arms_have_the_intervals_of_pairs() -> None:
         judged, expected = judge.of(claim), stats.ttest_rel(pair.iloc[:, 0], pair.iloc[:, 1])
         interval = judged["low_unadjusted"], judged["high_unadjusted"]
         assert interval == pytest.approx([*expected.confidence_interval(0.95)])
-        assert judged["measured"] == pytest.approx(float(pair.iloc[:, 0].mean() - pair.iloc[:, 1].mean()))
+        assert judged["measured"] == pytest.approx(
+            float(pair.iloc[:, 0].mean() - pair.iloc[:, 1].mean())
+        )
         assert judged["n"] == len(pair)
         compared += 1
     assert compared

@@ -56,8 +56,14 @@ def test_what_decides_a_study_is_pinned() -> None:
 
 
 def test_a_finding_about_a_study_asks_its_question() -> None:
-    asked = {f"{one.paper}/{one.study}": one.question for _, one in questions.load(CONFIG).values() if one.study}
-    assert asked == {name: study.question for name, (_, _, study) in STUDIES.items() if name in asked}
+    asked = {
+        f"{one.paper}/{one.study}": one.question
+        for _, one in questions.load(CONFIG).values()
+        if one.study
+    }
+    assert asked == {
+        name: study.question for name, (_, _, study) in STUDIES.items() if name in asked
+    }
     assert len(asked) > 3
 
 
@@ -74,14 +80,18 @@ def test_every_record_is_known_to_its_study_and_every_earlier_digest_to_a_record
 
 def test_a_digest_of_the_plan_alone_is_what_the_first_records_carry() -> None:
     """Of the studies whose declared plan never changed since: the digest was of nothing else then."""
-    unchanged = {name for name, (_, _, declared) in STUDIES.items() if declared.digest in declared.earlier}
+    unchanged = {
+        name for name, (_, _, declared) in STUDIES.items() if declared.digest in declared.earlier
+    }
     assert unchanged == {"ours/step_size", "ours/confidence"}
 
 
 def decided(name: str, root: Path = ROOT, folder: Path | None = None, **changed: Any) -> str:
     """The digest of a study under another root or in another document's folder, or with fields changed."""
     paper, study, declared = STUDIES[name]
-    return deciding.of(root, folder or CONFIG.folders[paper], study, declared.model_copy(update=changed)).digest
+    return deciding.of(
+        root, folder or CONFIG.folders[paper], study, declared.model_copy(update=changed)
+    ).digest
 
 
 @pytest.mark.parametrize("name", STUDIES)
@@ -89,10 +99,17 @@ def decided(name: str, root: Path = ROOT, folder: Path | None = None, **changed:
 def test_every_declared_field_decides_but_a_plans_history(name: str) -> None:
     before, answers = decided(name), STUDIES[name][2].answers
     changes: dict[str, Any] = dict.fromkeys(Study.model_fields, "another")
-    for field, value in {**changes, "answers": answers.model_copy(update={"yes": "another"})}.items():
-        assert (decided(name, **{field: value}) == before) == (field in ("earlier", "closed")), field
+    for field, value in {
+        **changes,
+        "answers": answers.model_copy(update={"yes": "another"}),
+    }.items():
+        assert (decided(name, **{field: value}) == before) == (field in ("earlier", "closed")), (
+            field
+        )
     for field in type(answers).model_fields:
-        assert decided(name, answers=answers.model_copy(update={field: {"no": {}}})) != before, field
+        assert decided(name, answers=answers.model_copy(update={field: {"no": {}}})) != before, (
+            field
+        )
 
 
 def leaves(value: Any, place: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
@@ -102,7 +119,10 @@ def leaves(value: Any, place: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]
 
 def test_every_number_of_the_rules_decides(tmp_path: Path) -> None:
     """And no comment does: the file is written anew without them."""
-    before, written = {name: decided(name) for name in STUDIES}, files.read_yaml(ROOT / deciding.RULES)
+    before, written = (
+        {name: decided(name) for name in STUDIES},
+        files.read_yaml(ROOT / deciding.RULES),
+    )
     for place in (None, *leaves(written)):
         changed = files.parse_yaml(files.canonical_json(written))
         if place is not None:
@@ -117,7 +137,9 @@ def test_every_number_of_the_rules_decides(tmp_path: Path) -> None:
 
 def test_the_rule_of_a_study_decides_it_and_no_other_and_no_word_does(tmp_path: Path) -> None:
     """Each function in turn is changed in one operator; then every comment, type and docstring goes."""
-    by_words = [name for name, (_, _, one) in STUDIES.items() if not (one.answers.numbers or one.closed)]
+    by_words = [
+        name for name, (_, _, one) in STUDIES.items() if not (one.answers.numbers or one.closed)
+    ]
     assert by_words
     for name in by_words:
         paper, study, _ = STUDIES[name]
@@ -126,7 +148,9 @@ def test_the_rule_of_a_study_decides_it_and_no_other_and_no_word_does(tmp_path: 
         end = text.index("\ndef ", start) if "\ndef " in text[start:] else len(text)
         before, operator, after = text[start:end].rpartition(" and ")
         assert operator
-        files.write_text(tmp_path / deciding.ANSWERS, f"{text[:start]}{before} or {after}{text[end:]}")
+        files.write_text(
+            tmp_path / deciding.ANSWERS, f"{text[:start]}{before} or {after}{text[end:]}"
+        )
         for other in STUDIES:
             assert (decided(other, folder=tmp_path) == decided(other)) == (other != name)
         bare = behind(CONFIG.answers_file(paper), study)
@@ -154,7 +178,9 @@ def test_what_a_comparison_counts_as_and_which_arm_is_floored_decide_every_study
     """In a copy of statistics/, each of the named parts in turn."""
     before = {name: decided(name) for name in STUDIES}
     monkeypatch.setattr(deciding, "STATISTICS", tmp_path / "statistics")
-    where = {name: module for module, name in deciding.COUNTED} | dict.fromkeys(("called", "adjusted"), "answers.py")
+    where = {name: module for module, name in deciding.COUNTED} | dict.fromkeys(
+        ("called", "adjusted"), "answers.py"
+    )
     assert where.keys() == OPERATORS.keys()
     for part, (old, new) in OPERATORS.items():
         shutil.copytree(STATISTICS, tmp_path / "statistics", dirs_exist_ok=True)

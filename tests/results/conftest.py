@@ -13,7 +13,9 @@ ROOT = Path(__file__).resolve().parents[2]
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """`--set KEY=VALUE`, as for the command `hypersphere`."""
-    parser.addoption("--set", action="append", help="a setting of the scale whose results are tested")
+    parser.addoption(
+        "--set", action="append", help="a setting of the scale whose results are tested"
+    )
 
 
 @pytest.fixture(scope="session")

@@ -23,7 +23,12 @@ def asked(plan: Plan, selector: str) -> list[dict[str, Any]]:
     """What a query of the article finds."""
     root = plan.config.root
     inputs = {"content": address(root, root / REPORT / "content.json")}
-    given = {"root": str(root), "sys_inputs": inputs, "font_paths": [str(style.FONTS)], "ignore_system_fonts": True}
+    given = {
+        "root": str(root),
+        "sys_inputs": inputs,
+        "font_paths": [str(style.FONTS)],
+        "ignore_system_fonts": True,
+    }
     found = typst.query(str(root / article.SOURCE), selector, **given)
     return json.loads(found) if isinstance(found, str) else found
 
@@ -39,7 +44,9 @@ def words(content: Any) -> str:
 
 
 def content_of(plan: Plan) -> dict[str, Any]:
-    return dict(json.loads((plan.config.root / REPORT / "content.json").read_text(encoding="utf-8")))
+    return dict(
+        json.loads((plan.config.root / REPORT / "content.json").read_text(encoding="utf-8"))
+    )
 
 
 def numbers(text: str) -> set[str]:
@@ -55,7 +62,9 @@ def test_the_abstract_is_short_and_each_of_its_numbers_is_in_a_table(plan: Plan)
     assert content["leads"][0]["headline"] in shown
     assert content["unknown"][0]["headline"] in shown
     of_tables = set(content["counts"].values()).union(*map(numbers, told))
-    of_claims = {claim[key] for claim in content["claims"].values() for key in ("published", "value")}
+    of_claims = {
+        claim[key] for claim in content["claims"].values() for key in ("published", "value")
+    }
     named = numbers("CIFAR-10")
     assert numbers(text) <= of_tables | of_claims | named
 
@@ -65,7 +74,9 @@ def test_every_caption_is_a_sentence_with_its_marks(plan: Plan) -> None:
     assert len(captions) > 20
     for caption in captions:
         assert caption.strip().endswith("."), caption
-        assert not re.search(r"\s[;:,.]|[;,]{2}|\.\.|[a-z] [A-Z][a-z]+ the baseline", caption), caption
+        assert not re.search(r"\s[;:,.]|[;,]{2}|\.\.|[a-z] [A-Z][a-z]+ the baseline", caption), (
+            caption
+        )
 
 
 def test_every_figure_has_words_for_who_cannot_see_it(plan: Plan) -> None:

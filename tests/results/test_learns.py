@@ -37,7 +37,9 @@ def gains_of_cells(rows: pd.DataFrame) -> pd.DataFrame:
     untrained = rows[rows["variant"] == "untrained"].set_index(keys)["value"]
     trained = rows[(rows["method"] != "control") & rows["final"]]
     before = untrained.reindex(pd.MultiIndex.from_frame(trained[keys])).to_numpy()
-    return trained.assign(gain=trained["value"] - before).pivot(index="seed", columns="coordinates", values="gain")
+    return trained.assign(gain=trained["value"] - before).pivot(
+        index="seed", columns="coordinates", values="gain"
+    )
 
 
 def noise(rows: pd.DataFrame) -> float:
@@ -77,7 +79,10 @@ def test_every_method_learns(plan: Plan) -> None:
 @pytest.mark.parametrize("artifact", ["table5", "table5_linear"])
 def test_simclr_learns_on_every_dataset_of_the_norms_paper(artifact: str, plan: Plan) -> None:
     rows = measurements(plan, "embedding_norms", artifact)
-    simclr = rows[((rows["method"] == "simclr") & (rows["variant"] == "default")) | (rows["variant"] == "untrained")]
+    simclr = rows[
+        ((rows["method"] == "simclr") & (rows["variant"] == "default"))
+        | (rows["variant"] == "untrained")
+    ]
     gains, least = gains_of_cells(simclr), noise(rows)
     report(gains, least)
     assert len(gains.columns) == rows.loc[rows["method"] == "simclr", "dataset"].nunique() >= 2

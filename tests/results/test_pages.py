@@ -21,7 +21,9 @@ MOST = 4_000_000  # bytes: small enough to send, with its pictures inside
 
 def written(page: str) -> str:
     """What ``make pages`` wrote into a page."""
-    found = re.search(f"{docs.BEGIN}(.*?){docs.END}", (ROOT / page).read_text(encoding="utf-8"), re.DOTALL)
+    found = re.search(
+        f"{docs.BEGIN}(.*?){docs.END}", (ROOT / page).read_text(encoding="utf-8"), re.DOTALL
+    )
     assert found
     return found[1].strip()
 
@@ -48,7 +50,9 @@ def said_of(row: Row) -> str:
 
 def ends(text: str) -> list[float]:
     """The numbers of ``[−1.2, +0.3]``."""
-    return [float(number.replace("−", "-")) for number in re.findall(r"[+−]?[0-9]+(?:\.[0-9]+)?", text)]
+    return [
+        float(number.replace("−", "-")) for number in re.findall(r"[+−]?[0-9]+(?:\.[0-9]+)?", text)
+    ]
 
 
 def agrees(text: str, row: Row, low: str, high: str) -> bool:
@@ -63,13 +67,20 @@ def test_the_page_says_of_each_claim_what_the_table_says(plan: Plan) -> None:
         evidence.read(plan.config.root),
         (plan.config.root / REPORT / "index.html").read_text(encoding="utf-8"),
     )
-    lines = re.findall(r'<details class="claim item" id="([^"]+)".*?<summary>(.*?)</summary>', page, re.DOTALL)
-    cell = re.compile(r'data-of="(\w+)"[^>]*>(.*?)</span>(?=<span (?:class="num" )?data-of|$)', re.DOTALL)
+    lines = re.findall(
+        r'<details class="claim item" id="([^"]+)".*?<summary>(.*?)</summary>', page, re.DOTALL
+    )
+    cell = re.compile(
+        r'data-of="(\w+)"[^>]*>(.*?)</span>(?=<span (?:class="num" )?data-of|$)', re.DOTALL
+    )
     shown = {html.unescape(name): dict(cell.findall(line)) for name, line in lines}
     assert shown.keys() == {row["id"] for row in known.claims}
     intervals = 0
     for row in known.claims:
-        line = {key: html.unescape(re.sub("<[^>]+>", " ", text)) for key, text in shown[row["id"]].items()}
+        line = {
+            key: html.unescape(re.sub("<[^>]+>", " ", text))
+            for key, text in shown[row["id"]].items()
+        }
         assert line["result"].strip() == said_of(row), row["id"]
         assert line.get("certainty", "none").strip() == row["certainty"], row["id"]
         if row["answered_by"] == "encoder" and not math.isnan(row["low_unadjusted"]):
@@ -100,17 +111,31 @@ def test_a_study_that_is_not_finished_says_nothing_anywhere(plan: Plan) -> None:
     """Its claims are not tested, and its tables in the article hold estimates alone."""
     known = evidence.read(plan.config.root)
     compared = known.studies["studies"]
-    finished = {(row.paper, row.study): row.finished for row in compared.itertuples() if row.artifact == row.study}
+    finished = {
+        (row.paper, row.study): row.finished
+        for row in compared.itertuples()
+        if row.artifact == row.study
+    }
     assert {*finished.values()} == {True, False}  # the control: there are both
-    claims = [row for row in known.claims if row["origin"] == "ours" and row["answered_by"] == "encoder"]
+    claims = [
+        row for row in known.claims if row["origin"] == "ours" and row["answered_by"] == "encoder"
+    ]
     for row in claims:
         study = row["id"].split(".")[1]
         if not finished.get((row["paper"], study), False):
-            assert (row["answer"], row["certainty"], row["direction"]) == ("not tested", "none", ""), row["id"]
+            assert (row["answer"], row["certainty"], row["direction"]) == (
+                "not tested",
+                "none",
+                "",
+            ), row["id"]
     unread = compared[~compared["finished"].astype(bool)]
     assert set(unread["called"]) == {""}
     content = json.loads((plan.config.root / REPORT / "content.json").read_text(encoding="utf-8"))
-    questions = {study.question: name for paper in plan.config.papers.values() for name, study in paper.studies.items()}
+    questions = {
+        study.question: name
+        for paper in plan.config.papers.values()
+        for name, study in paper.studies.items()
+    }
     for study in content["studies"]:
         if not finished["ours", questions[study["question"]]]:
             said = {row[-1] for group in study["groups"] for row in group["rows"]}

@@ -13,8 +13,12 @@ from ..golden.released import configured
 
 CONFIG = configured()
 QUICK = [(name, key) for name in CONFIG.papers for key in CONFIG.exact_artifacts(name)]
-FIGURES = [(name, key) for name, key in QUICK if CONFIG.papers[name].studied[key].draw == "study_figure"]
-TABLES = [(name, key) for name, key in QUICK if CONFIG.papers[name].studied[key].draw == "study_table"]
+FIGURES = [
+    (name, key) for name, key in QUICK if CONFIG.papers[name].studied[key].draw == "study_figure"
+]
+TABLES = [
+    (name, key) for name, key in QUICK if CONFIG.papers[name].studied[key].draw == "study_table"
+]
 
 
 @pytest.mark.parametrize(("name", "artifact"), FIGURES)
@@ -43,13 +47,16 @@ def test_a_table_has_a_head_for_every_cell_and_the_numbers_that_were_printed_in_
     judged = Results(plan).judged(name)
     values = judged[(judged["artifact"] == artifact) & (judged["kind"] == "value")]
     text = " ".join(cell.main for line in grid.lines for cell in line.cells)
-    for reported in map(float, values[values["metric"] != "slope"]["reported"]):  # slopes are in no table
+    # slopes are in no table
+    for reported in map(float, values[values["metric"] != "slope"]["reported"]):
         ways = ("divergence",) if reported == float("inf") else (f"{reported:.1f}", f"{reported:g}")
         assert any(way in text for way in ways), (artifact, reported)
 
 
 @pytest.mark.parametrize(("name", "artifact"), QUICK)
-def test_captions_say_what_was_computed_and_what_came_of_the_claims(plan: Plan, name: str, artifact: str) -> None:
+def test_captions_say_what_was_computed_and_what_came_of_the_claims(
+    plan: Plan, name: str, artifact: str
+) -> None:
     notes = writer.show(Results(plan), name, artifact).notes
     assert notes[0] == studies.SIZE_NOTICE
     assert len(notes[1]) > 40

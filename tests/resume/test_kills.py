@@ -34,14 +34,26 @@ class Project:
         self.root, self.name, self.folder = plan.config.root, name, plan.run_folder(name)
         self.steps = EPOCHS * (IMAGES // plan.run(name).batch.size)
         settings = [f"--set={key}={value}" for key, value in plan.config.overrides.items()]
-        self.command = [sys.executable, str(SOURCE), "pretrain", name, "--save-every", "0", *settings]
+        self.command = [
+            sys.executable,
+            str(SOURCE),
+            "pretrain",
+            name,
+            "--save-every",
+            "0",
+            *settings,
+        ]
 
     def start(self, after: int = 0) -> subprocess.Popen[str]:
         """Start `hypersphere pretrain`, which saves its state after every step; and wait until step ``after`` is."""
         pipe = subprocess.PIPE
-        process = subprocess.Popen(self.command, cwd=self.root, stdout=pipe, stderr=subprocess.STDOUT, text=True)
+        process = subprocess.Popen(
+            self.command, cwd=self.root, stdout=pipe, stderr=subprocess.STDOUT, text=True
+        )
         while self.step() < after:
-            assert process.poll() is None, f"ended before step {after} was seen: {process.communicate()[0]}"
+            assert process.poll() is None, (
+                f"ended before step {after} was seen: {process.communicate()[0]}"
+            )
             time.sleep(0.0005)
         return process
 
@@ -50,14 +62,19 @@ class Project:
         process = self.start()
         said, _ = process.communicate(timeout=300)
         assert process.returncode == 0, said
-        starts: list[int] = json.loads((self.folder / "manifest.json").read_text())["started_at_steps"]
+        starts: list[int] = json.loads((self.folder / "manifest.json").read_text())[
+            "started_at_steps"
+        ]
         return starts
 
     def step(self) -> int:
         """The last step saved; 0 if none is. Only one code and dataset are at work here."""
-        state = next(iter(self.folder.glob("unfinished-*/resume.safetensors")), self.folder / "none")
+        state = next(
+            iter(self.folder.glob("unfinished-*/resume.safetensors")), self.folder / "none"
+        )
         try:
-            with state.open("rb") as handle:  # by hand: the file may be replaced between two openings
+            # by hand: the file may be replaced between two openings
+            with state.open("rb") as handle:
                 header = json.loads(handle.read(int.from_bytes(handle.read(8), "little")))
         except FileNotFoundError:
             return 0
@@ -67,8 +84,12 @@ class Project:
 @pytest.fixture
 def project(every_method: Plan) -> Callable[[str], Project]:
     """A project with epochs enough to be killed in, and in it the run of a method."""
-    plan = planning.make(every_method.config.root, every_method.config.overrides | {"epochs": EPOCHS})
-    return lambda method: Project(plan, next(name for name in plan.runs if name.startswith(f"{method}-")))
+    plan = planning.make(
+        every_method.config.root, every_method.config.overrides | {"epochs": EPOCHS}
+    )
+    return lambda method: Project(
+        plan, next(name for name in plan.runs if name.startswith(f"{method}-"))
+    )
 
 
 @pytest.mark.long
@@ -83,14 +104,19 @@ def test_killed_at_random_steps_and_started_again_the_bytes_are_the_same(
     shutil.rmtree(here.folder)
     signals = [signal.SIGKILL, signal.SIGTERM, signal.SIGKILL]
     random.SystemRandom().shuffle(signals)
-    part = here.steps // (len(signals) + 1)  # a step in each of as many parts, and one more for the last to end in
-    asked = [random.SystemRandom().randrange(i * part + 1, (i + 1) * part) for i in range(len(signals))]
+    # a step in each of as many parts, and one more for the last to end in
+    part = here.steps // (len(signals) + 1)
+    asked = [
+        random.SystemRandom().randrange(i * part + 1, (i + 1) * part) for i in range(len(signals))
+    ]
     print(f"{method}: {[number.name for number in signals]} after steps {asked} of {here.steps}")
     for number, after in zip(signals, asked, strict=True):
         process = here.start(after)
         process.send_signal(number)
         said, _ = process.communicate(timeout=300)
-        assert not (here.folder / "manifest.json").exists(), f"finished before the signal sent after step {after}"
+        assert not (here.folder / "manifest.json").exists(), (
+            f"finished before the signal sent after step {after}"
+        )
         assert process.returncode == (128 + number if number == signal.SIGTERM else -number), said
         assert number == signal.SIGKILL or f"stopped by SIGTERM after step {here.step()}" in said
         assert here.step() >= after
@@ -101,7 +127,9 @@ def test_killed_at_random_steps_and_started_again_the_bytes_are_the_same(
     # Each later process began at a step > 0, and no earlier than what was saved when its predecessor was killed.
     assert all(began >= after > 0 for began, after in zip(starts[1:], asked, strict=True))
     assert contents(here.folder) == unbroken
-    assert [path for path in here.folder.rglob("*") if ".part" in path.name or "unfinished" in path.name] == []
+    assert [
+        path for path in here.folder.rglob("*") if ".part" in path.name or "unfinished" in path.name
+    ] == []
 
 
 def test_two_trainers_of_one_run_take_turns(project: Callable[[str], Project]) -> None:
@@ -115,7 +143,10 @@ def test_two_trainers_of_one_run_take_turns(project: Callable[[str], Project]) -
         assert second.poll() is None
     finally:
         first.send_signal(signal.SIGCONT)
-    (said_first, _), (said_second, _) = first.communicate(timeout=300), second.communicate(timeout=300)
+    (said_first, _), (said_second, _) = (
+        first.communicate(timeout=300),
+        second.communicate(timeout=300),
+    )
     assert (first.returncode, second.returncode) == (0, 0)
     assert f"{here.name}: finished after {EPOCHS} epochs" in said_first
     assert said_second.strip() == f"{here.name}: already finished"

@@ -33,7 +33,9 @@ def _selected(paper: str, artifact: str, fixed: Coordinates) -> Iterator[Claim]:
 
 def values(paper: str, artifact: str, fixed: Coordinates) -> list[float]:
     """The values of an artifact at these coordinates, in the order of the claims."""
-    numbers = [claim.reported for claim in _selected(paper, artifact, fixed) if claim.reported is not None]
+    numbers = [
+        claim.reported for claim in _selected(paper, artifact, fixed) if claim.reported is not None
+    ]
     assert numbers, f"{paper}/{artifact} has no value at {dict(fixed)}"
     return numbers
 
@@ -54,7 +56,9 @@ def table(
     for claim in _selected(paper, artifact, fixed):
         row = cells.setdefault(coordinate(claim, rows), {})
         value = getattr(claim, field)
-        assert row.setdefault(coordinate(claim, columns), value) == value, f"{claim.id}: another value for its cell"
+        assert row.setdefault(coordinate(claim, columns), value) == value, (
+            f"{claim.id}: another value for its cell"
+        )
     assert cells, f"{paper}/{artifact} has no value at {dict(fixed)}"
     return pd.DataFrame.from_dict(cells, orient="index")
 

@@ -40,7 +40,9 @@ def root(tmp_path: Path) -> Path:
         ("papers/one/README.md", {"papers/one", "papers/two"}),
     ],
 )
-def test_tests_of_a_folder_run_if_it_or_what_it_uses_changed(root: Path, changed: str, run: set[str]) -> None:
+def test_tests_of_a_folder_run_if_it_or_what_it_uses_changed(
+    root: Path, changed: str, run: set[str]
+) -> None:
     out = {path for path, _ in left_out([changed], root)}
     assert {f"{name}/tests" for name in (BORROWED, "papers/two", "plugins/text")} - out == {
         f"{one}/tests" for one in run
@@ -59,7 +61,9 @@ def test_tests_of_a_folder_run_if_it_or_what_it_uses_changed(root: Path, changed
         ("src/hypersphere/files.py", set()),
     ],
 )
-def test_tests_of_tools_run_if_what_they_are_about_changed(root: Path, changed: str, run: set[str]) -> None:
+def test_tests_of_tools_run_if_what_they_are_about_changed(
+    root: Path, changed: str, run: set[str]
+) -> None:
     out = {path for path, _ in left_out([changed], root)}
     assert {name for name in ABOUT if f"tests/workflow/test_{name}.py" not in out} == run
 
@@ -67,8 +71,16 @@ def test_tests_of_tools_run_if_what_they_are_about_changed(root: Path, changed: 
 def test_what_a_test_is_about_exists_and_each_test_of_tools_says_it() -> None:
     for name, subjects in ABOUT.items():
         assert [path for path in subjects if not (ROOT / path).exists()] == [], name
-    marked = [path for path in (ROOT / "tests" / "workflow").glob("test_*.py") if "pytestmark" in path.read_text()]
-    tools = {path.stem.removeprefix("test_") for path in marked if "pytest.mark.tools" in path.read_text()}
+    marked = [
+        path
+        for path in (ROOT / "tests" / "workflow").glob("test_*.py")
+        if "pytestmark" in path.read_text()
+    ]
+    tools = {
+        path.stem.removeprefix("test_")
+        for path in marked
+        if "pytest.mark.tools" in path.read_text()
+    }
     assert tools == ABOUT.keys()
 
 
@@ -76,7 +88,9 @@ def test_pytest_names_what_it_leaves_out_and_does_not_collect_it(tmp_path: Path)
     """In a repository of its own, with one commit and one paper whose test would fail."""
     (tmp_path / "tests").mkdir()
     (tmp_path / "papers" / "one" / "tests").mkdir(parents=True)
-    (tmp_path / "papers" / "one" / "tests" / "test_one.py").write_text("def test_one():\n    raise AssertionError\n")
+    (tmp_path / "papers" / "one" / "tests" / "test_one.py").write_text(
+        "def test_one():\n    raise AssertionError\n"
+    )
     (tmp_path / "test_engine.py").write_text("def test_engine():\n    pass\n")
     (tmp_path / "tests" / "changed.py").write_text((ROOT / "tests" / "changed.py").read_text())
     (tmp_path / "conftest.py").write_text('pytest_plugins = ["tests.changed"]\n')
@@ -85,11 +99,14 @@ def test_pytest_names_what_it_leaves_out_and_does_not_collect_it(tmp_path: Path)
     for words in ("init -q", "add .", "-c user.name=n -c user.email=e commit -q -m all"):
         subprocess.run(["git", *words.split()], cwd=tmp_path, check=True)
 
-    alone = os.environ | {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}  # other plug-ins take seconds to import
+    # other plug-ins take seconds to import
+    alone = os.environ | {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
 
     def said(commit: str) -> str:
         command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "--since", commit]
-        done = subprocess.run(command, cwd=tmp_path, env=alone, capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            command, cwd=tmp_path, env=alone, capture_output=True, text=True, check=False
+        )
         return done.stdout + done.stderr
 
     text = said("HEAD")

@@ -12,7 +12,10 @@ pytestmark = pytest.mark.pythons
 ROOT = Path(__file__).resolve().parents[2]
 UNIX, WINDOWS = b"one\ntwo\n", b"one\r\ntwo\r\n"
 FILES = {
-    **{f"a.{ending}": UNIX for ending in ("txt", "csv", "yaml", "json", "md", "svg", "py", "lock", "html", "typ")},
+    **{
+        f"a.{ending}": UNIX
+        for ending in ("txt", "csv", "yaml", "json", "md", "svg", "py", "lock", "html", "typ")
+    },
     **{f"windows.{ending}": WINDOWS for ending in ("txt", "csv", "md")},
     "Makefile": UNIX,
     "mixed.csv": UNIX + WINDOWS,
@@ -31,15 +34,23 @@ SETTINGS = [
 
 def git(folder: Path, *words: str) -> str:
     """What git says under the settings of no person and no computer."""
-    nobody = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull, "GIT_CONFIG_COUNT": "0"}
+    nobody = {
+        "GIT_CONFIG_GLOBAL": os.devnull,
+        "GIT_CONFIG_SYSTEM": os.devnull,
+        "GIT_CONFIG_COUNT": "0",
+    }
     who = ["-c", "user.name=n", "-c", "user.email=e@example.org", "-c", "commit.gpgsign=false"]
-    done = subprocess.run(["git", *who, *words], cwd=folder, env=os.environ | nobody, capture_output=True, text=True)
+    done = subprocess.run(
+        ["git", *who, *words], cwd=folder, env=os.environ | nobody, capture_output=True, text=True
+    )
     assert done.returncode == 0, done.stderr
     return done.stdout
 
 
 @pytest.mark.parametrize("settings", SETTINGS)
-def test_a_clone_has_the_bytes_that_were_committed(settings: tuple[str, ...], tmp_path: Path) -> None:
+def test_a_clone_has_the_bytes_that_were_committed(
+    settings: tuple[str, ...], tmp_path: Path
+) -> None:
     """Those of a file with the ends of lines of Windows, too: nothing is made alike. The control has no attributes."""
     options = [word for one in settings for word in ("-c", one)]
     for attributes in (True, False):

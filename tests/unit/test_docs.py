@@ -30,11 +30,19 @@ def test_every_promise_has_a_test_and_a_control_and_every_test_that_is_named_exi
     assert missing_tests(NAMED.findall(f"{rows}")) == []
 
 
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *ROOT.glob("docs/**/*.md"), *ROOT.glob("*/README.md")]
+PAGES = [
+    ROOT / "README.md",
+    ROOT / "CONTRIBUTING.md",
+    *ROOT.glob("docs/**/*.md"),
+    *ROOT.glob("*/README.md"),
+]
 PAGES += ROOT.glob("examples/*/README.md")
 """Without the history of changes, which names what is gone."""
 TO_COME = {
-    **{"src/hypersphere/objectives/chord.py": "docs/adding_a_loss.md", "papers/mine": "docs/own_paper.md"},
+    **{
+        "src/hypersphere/objectives/chord.py": "docs/adding_a_loss.md",
+        "papers/mine": "docs/own_paper.md",
+    },
     "evidence/paper": "docs/running.md",
 }
 """What a page tells its reader to make, or what a command makes, and the page."""
@@ -42,15 +50,23 @@ TO_COME = {
 
 def inline(page: Path) -> list[str]:
     """What stands in a page's text as code."""
-    text = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    text = re.sub(
+        r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL
+    )
     return re.findall(r"`([^`\n]+)`", text)
 
 
 def test_every_path_that_a_page_names_exists() -> None:
     """Paths from a folder of the repository, of its tests or of the page, and modules by their place in a package."""
-    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
+    listed = subprocess.run(
+        ["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout.split()
     tops = {name.partition("/")[0] for name in listed if "/" in name}
-    packages = ["src/hypersphere", "tests", *(str(path.relative_to(ROOT)) for path in ROOT.glob("*/*/src/*/"))]
+    packages = [
+        "src/hypersphere",
+        "tests",
+        *(str(path.relative_to(ROOT)) for path in ROOT.glob("*/*/src/*/")),
+    ]
     named, missing = set[str](), list[tuple[str, str]]()
     for page in PAGES:
         place = page.relative_to(ROOT).as_posix()
@@ -63,7 +79,9 @@ def test_every_path_that_a_page_names_exists() -> None:
                 continue
             bases = ["", "tests"] if known else packages
             named.add(path)
-            if not any((base / path).exists() for base in (page.parent, *(ROOT / base for base in bases))):
+            if not any(
+                (base / path).exists() for base in (page.parent, *(ROOT / base for base in bases))
+            ):
                 missing.append((place, path))
     made = subprocess.run(
         ["git", "check-ignore", "--stdin"],
@@ -73,20 +91,30 @@ def test_every_path_that_a_page_names_exists() -> None:
         text=True,
     ).stdout.split()
     assert len(named) > 50
-    assert [(place, path) for place, path in missing if path not in made and f"{path}/" not in made] == []
+    assert [
+        (place, path) for place, path in missing if path not in made and f"{path}/" not in made
+    ] == []
 
 
 def test_every_rule_that_a_profile_or_a_page_names_is_one_of_the_workflow() -> None:
-    files = [ROOT / "Snakefile", ROOT / "workflow" / "Snakefile", *ROOT.glob("workflow/rules/*.smk")]
+    files = [
+        ROOT / "Snakefile",
+        ROOT / "workflow" / "Snakefile",
+        *ROOT.glob("workflow/rules/*.smk"),
+    ]
     texts = [file.read_text(encoding="utf-8") for file in files]
     rules = {name for text in texts for name in re.findall(r"^ *rule (\w+):", text, re.MULTILINE)}
     named = dict[str, str]()
     for file in ROOT.glob("profiles/*/config.yaml"):  # an example in a comment, too
-        for name in re.findall(r"^[# ]*- (\w+):\w+=", file.read_text(encoding="utf-8"), re.MULTILINE):
+        for name in re.findall(
+            r"^[# ]*- (\w+):\w+=", file.read_text(encoding="utf-8"), re.MULTILINE
+        ):
             named[name] = str(file.relative_to(ROOT))
     for page in PAGES:
         text = page.read_text(encoding="utf-8")
-        for name in re.findall(r"--(?:until|omit-from|forcerun|set-resources|set-threads)[ =](\w+)", text):
+        for name in re.findall(
+            r"--(?:until|omit-from|forcerun|set-resources|set-threads)[ =](\w+)", text
+        ):
             named[name] = str(page.relative_to(ROOT))
         for name in re.findall(r"\brule `(\w+)`", text):
             named[name] = str(page.relative_to(ROOT))
@@ -101,7 +129,9 @@ def blocks(page: str, language: str) -> list[str]:
 
 def test_the_entry_point_is_that_of_the_example() -> None:
     (text,) = blocks("docs/adding_a_loss.md", "toml")
-    example = tomllib.loads((ROOT / "examples" / "my_loss" / "pyproject.toml").read_text(encoding="utf-8"))
+    example = tomllib.loads(
+        (ROOT / "examples" / "my_loss" / "pyproject.toml").read_text(encoding="utf-8")
+    )
     assert tomllib.loads(text)["project"]["entry-points"] == example["project"]["entry-points"]
 
 
@@ -112,7 +142,9 @@ def test_the_claim_is_one_of_a_cell_of_the_block(tmp_path: Path) -> None:
     columns = [name for name, field in claims.Claim.model_fields.items() if not field.exclude]
     assert head == [name for name in columns if name != "reported_n"][: len(head)]
     given = (
-        dict.fromkeys(columns, "") | dict(zip(head, row, strict=False)) | {"reported": "50", "reading": claims.PRINTED}
+        dict.fromkeys(columns, "")
+        | dict(zip(head, row, strict=False))
+        | {"reported": "50", "reading": claims.PRINTED}
     )
     with (tmp_path / "claims.csv").open("w", newline="") as file:
         lines = csv.DictWriter(file, columns)
@@ -146,9 +178,9 @@ def test_scales_errata_and_datasets_are_those_that_a_project_takes(config_root: 
     (erratum,) = yaml.safe_load(errata)
     claims.Erratum.model_validate(erratum | {"document": "mine"})
     (choices,) = yaml.safe_load(open_choices).values()
-    assert {field for one in choices["all"] for field in OpenChoice.model_validate(one).model_fields_set} == {
-        *OpenChoice.model_fields
-    }
+    assert {
+        field for one in choices["all"] for field in OpenChoice.model_validate(one).model_fields_set
+    } == {*OpenChoice.model_fields}
     datasets = config_root / "config" / "datasets.yaml"
     datasets.write_text(datasets.read_text(encoding="utf-8") + images, encoding="utf-8")
     (name,) = yaml.safe_load(images)
@@ -157,7 +189,11 @@ def test_scales_errata_and_datasets_are_those_that_a_project_takes(config_root: 
 
 @pytest.mark.parametrize(
     ("section", "kinds"),
-    [("Losses", ["objectives"]), ("Maps", ["logits"]), ("Gradients", ["gradients", "initialisations"])],
+    [
+        ("Losses", ["objectives"]),
+        ("Maps", ["logits"]),
+        ("Gradients", ["gradients", "initialisations"]),
+    ],
 )
 def test_every_component_has_its_row(section: str, kinds: list[registry.Kind]) -> None:
     page = (ROOT / "docs" / "objectives.md").read_text(encoding="utf-8")

@@ -34,10 +34,14 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("wheel")
     code = "from setuptools.build_meta import build_wheel; build_wheel(__import__('sys').argv[1])"
     source = folder / "source"
-    shutil.copytree(ROOT / "src", source / "src", ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
+    shutil.copytree(
+        ROOT / "src", source / "src", ignore=shutil.ignore_patterns("__pycache__", "*.egg-info")
+    )
     for name in ("pyproject.toml", "README.md", "LICENSE"):
         shutil.copyfile(ROOT / name, source / name)
-    subprocess.run([sys.executable, "-c", code, str(folder)], cwd=source, check=True, capture_output=True)
+    subprocess.run(
+        [sys.executable, "-c", code, str(folder)], cwd=source, check=True, capture_output=True
+    )
     with zipfile.ZipFile(next(folder.glob("*.whl"))) as file:
         file.extractall(folder / "unpacked")
     return folder / "unpacked"
@@ -49,23 +53,32 @@ def of_extras() -> set[str]:
     listed = [one for extra in project["optional-dependencies"].values() for one in extra]
     extras = {re.split(r"[^\w-]", one)[0].lower() for one in listed}
     modules = metadata.packages_distributions()
-    return {module for module, owners in modules.items() if {owner.lower() for owner in owners} & extras} - {
-        "setuptools"
-    }
+    return {
+        module for module, owners in modules.items() if {owner.lower() for owner in owners} & extras
+    } - {"setuptools"}
 
 
-def run(wheel: Path, refused: set[str], program: str, *given: str) -> subprocess.CompletedProcess[str]:
+def run(
+    wheel: Path, refused: set[str], program: str, *given: str
+) -> subprocess.CompletedProcess[str]:
     """Run a program in a Python that cannot import the refused modules."""
     without = f"import sys\nsys.modules.update(dict.fromkeys({refused}))\n"
     command = [sys.executable, "-c", without + program, *given]
-    return subprocess.run(command, cwd=wheel, env={"PYTHONPATH": str(wheel)}, capture_output=True, text=True)
+    return subprocess.run(
+        command, cwd=wheel, env={"PYTHONPATH": str(wheel)}, capture_output=True, text=True
+    )
 
 
 def test_the_wheel_trains_with_the_libraries_of_the_core_alone(wheel: Path) -> None:
     refused = of_extras() | {"scipy"}  # which is for the audit
     assert {"pandas", "pydantic", "scipy", "torchvision", "yaml"} <= refused
-    losses = "".join(re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), flags=re.DOTALL)[:2])
-    program = losses + "assert encoder.weight.grad.abs().sum() > 0\nimport hypersphere; print(hypersphere.__file__)"
+    losses = "".join(
+        re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), flags=re.DOTALL)[:2]
+    )
+    program = (
+        losses
+        + "assert encoder.weight.grad.abs().sum() > 0\nimport hypersphere; print(hypersphere.__file__)"
+    )
     done = run(wheel, refused, program)
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith(str(wheel))

@@ -42,7 +42,9 @@ def test_a_failed_write_leaves_the_old_file_and_no_other(tmp_path: Path) -> None
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_equal_content_is_equal_bytes_whose_digest_is_sha256_of_canonical_json(tmp_path: Path) -> None:
+def test_equal_content_is_equal_bytes_whose_digest_is_sha256_of_canonical_json(
+    tmp_path: Path,
+) -> None:
     files.write_json(tmp_path / "a", {"b": 1, "a": [0.1]})
     files.write_json(tmp_path / "b", {"a": [0.1], "b": 1})
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
@@ -54,14 +56,19 @@ def test_equal_content_is_equal_bytes_whose_digest_is_sha256_of_canonical_json(t
     assert (tmp_path / "a").read_bytes() == "x\ny\r\nµ".encode()  # newlines are written as given
     (tmp_path / "a").write_bytes(b"abc")
     # FIPS 180-2, App. B.1
-    assert files.sha256(tmp_path / "a") == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+    assert (
+        files.sha256(tmp_path / "a")
+        == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+    )
     expected = hashlib.sha256(b'{"a":[1,2.5,null],"b":"x"}').hexdigest()
     assert files.digest({"b": "x", "a": (1, 2.5, None)}, 64) == expected
     assert files.digest({"b": "x", "a": [1, 2.5, None]}) == expected[:16]
 
 
 @pytest.mark.parametrize("read", [files.read_json, files.read_yaml])
-def test_what_cannot_be_read_is_said(tmp_path: Path, refused: Refused, read: Callable[[Path], object]) -> None:
+def test_what_cannot_be_read_is_said(
+    tmp_path: Path, refused: Refused, read: Callable[[Path], object]
+) -> None:
     for content in (None, b"{", b"[1,\n2", b"a\xff"):
         if content is not None:
             (tmp_path / "a").write_bytes(content)
@@ -132,7 +139,14 @@ def in_time() -> Iterator[None]:
 @pytest.mark.usefixtures("in_time")
 @pytest.mark.parametrize(
     "read",
-    [files.read_text, files.read_json, files.read_yaml, files.sha256, claims.load, lambda path: tables.read(path, {})],
+    [
+        files.read_text,
+        files.read_json,
+        files.read_yaml,
+        files.sha256,
+        claims.load,
+        lambda path: tables.read(path, {}),
+    ],
 )
 def test_what_is_no_regular_file_is_refused_and_not_waited_for(
     tmp_path: Path, read: Callable[[Path], object], refused: Refused
@@ -172,7 +186,13 @@ def test_text_that_looks_like_a_value_is_written_so_that_it_is_read_as_text(text
 
 @pytest.mark.parametrize(
     "text",
-    ["a: 1\nb: 2\na: 3", "- {x: {y: 1}, x: 2}", "a: !!python/object/apply:os.system [ls]", "a: [", "--- 1\n--- 2"],
+    [
+        "a: 1\nb: 2\na: 3",
+        "- {x: {y: 1}, x: 2}",
+        "a: !!python/object/apply:os.system [ls]",
+        "a: [",
+        "--- 1\n--- 2",
+    ],
 )
 def test_yaml_that_is_refused(refused: Refused, text: str) -> None:
     with refused(ValueError):
@@ -191,7 +211,11 @@ def test_what_is_between_the_marks_is_replaced() -> None:
     assert renewed(new, "<!-- a -->", "<!-- end -->", "new") == new
 
 
-EDITED = [*PROJECT.glob("config/**/*.yaml"), *PROJECT.glob("papers/**/*.yaml"), *PROJECT.glob("papers/**/*.csv")]
+EDITED = [
+    *PROJECT.glob("config/**/*.yaml"),
+    *PROJECT.glob("papers/**/*.yaml"),
+    *PROJECT.glob("papers/**/*.csv"),
+]
 MARKED = sorted(path.relative_to(PROJECT).as_posix() for path in EDITED)
 """Every .yaml and .csv of a small project."""
 
@@ -204,7 +228,9 @@ def read_whole(root: Path) -> list[object]:
     return [plan.config.papers, plan.datasets, sorted(plan.runs), every, rules.load(root)]
 
 
-def test_a_byte_order_mark_before_any_file_that_people_edit_changes_nothing(project_root: Path) -> None:
+def test_a_byte_order_mark_before_any_file_that_people_edit_changes_nothing(
+    project_root: Path,
+) -> None:
     """Spreadsheets and some editors put it there. Each file gets one, and those before keep theirs."""
     assert {Path(name).suffix for name in MARKED} == {".yaml", ".csv"}
     before = read_whole(project_root)
@@ -219,11 +245,20 @@ READERS: dict[str, tuple[str, Callable[[Path], object]]] = {
     "YAML": ("a: 1", files.read_yaml),
     "JSON": ('{"a": 1}', files.read_json),
     "a table": ("id,kind\nx,value\n", lambda path: validation.read_table(path, ["id", "kind"])),
-    "a quoted first column": ('"id",kind\nx,value\n', lambda path: validation.read_table(path, ["id", "kind"])),
-    "a tidy table": ("id,n\nx,1\n", lambda path: tables.read(path, {"id": "text", "n": "number"}).to_dict("list")),
+    "a quoted first column": (
+        '"id",kind\nx,value\n',
+        lambda path: validation.read_table(path, ["id", "kind"]),
+    ),
+    "a tidy table": (
+        "id,n\nx,1\n",
+        lambda path: tables.read(path, {"id": "text", "n": "number"}).to_dict("list"),
+    ),
     "a table of data": ("dataset,file\na,b\n", data_files.rows.__wrapped__),
     "code": ("def f() -> int:\n    return 1\n", lambda path: bare_code.behind(path, "f")),
-    "a component": ("LISTED = 1\n", lambda path: ast.unparse(registry.defined.__wrapped__(path)["LISTED"])),
+    "a component": (
+        "LISTED = 1\n",
+        lambda path: ast.unparse(registry.defined.__wrapped__(path)["LISTED"]),
+    ),
     "a module": ("import os\nX = os.sep\n", lambda path: sources._parsed.__wrapped__(path, "m", 0)),
     "an audited table": ("where,row,mean\nt,a,90.1\n", audit_table.read),
     "audited sentences": ("t: a is best", lambda path: audit_command.sentences(path, {"t"})),
@@ -265,7 +300,11 @@ def test_a_full_folder_for_temporary_files_is_named_whatever_is_written_there(
         with refused(), files.temporary_folder("what is made again") as folder:
             write(folder)
         assert list(tmp_path.iterdir()) == []
-    for error in (OSError(errno.EACCES, "Permission denied"), HypersphereError("another"), RuntimeError("x")):
+    for error in (
+        OSError(errno.EACCES, "Permission denied"),
+        HypersphereError("another"),
+        RuntimeError("x"),
+    ):
         with pytest.raises(type(error)) as caught, files.temporary_folder("what is made again"):
             raise error
         assert caught.value is error

@@ -9,7 +9,9 @@ from hypersphere.generators import generator, normal, uniform
 def test_a_key_gives_the_numbers_of_its_seed() -> None:
     """Against torch, seeded by hand."""
     by_hand = torch.Generator().manual_seed(prng.torch_seed(3, "a", 1))
-    assert uniform(generator(3, "a", 1), 4).equal(torch.rand(4, generator=by_hand, dtype=torch.float64))
+    assert uniform(generator(3, "a", 1), 4).equal(
+        torch.rand(4, generator=by_hand, dtype=torch.float64)
+    )
     assert normal(generator(3, "a", 1), 2, 3).shape == (2, 3)
 
 

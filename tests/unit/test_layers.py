@@ -45,23 +45,33 @@ def level(module: str) -> int:
 
 
 def test_every_folder_has_its_layer_and_says_what_lives_there() -> None:
-    folders = {path.name for path in PACKAGE.iterdir() if path.is_dir() and path.name != "__pycache__"}
+    folders = {
+        path.name for path in PACKAGE.iterdir() if path.is_dir() and path.name != "__pycache__"
+    }
     assert folders == LEVEL.keys() - {""}
-    assert [one for one in folders if not (PACKAGE / one / "__init__.py").read_text().startswith('"""')] == []
+    assert [
+        one for one in folders if not (PACKAGE / one / "__init__.py").read_text().startswith('"""')
+    ] == []
 
 
 def test_nothing_imports_upwards_or_in_a_circle() -> None:
     known = {
-        ".".join(("hypersphere", *path.relative_to(PACKAGE).with_suffix("").parts)).removesuffix(".__init__"): path
+        ".".join(("hypersphere", *path.relative_to(PACKAGE).with_suffix("").parts)).removesuffix(
+            ".__init__"
+        ): path
         for path in PACKAGE.rglob("*.py")
         if path.name != "__main__.py"
     }
     graph = {name: imported(path, known) for name, path in known.items()}
     upwards = [
-        f"{name} imports {other}" for name, others in graph.items() for other in others if level(other) > level(name)
+        f"{name} imports {other}"
+        for name, others in graph.items()
+        for other in others
+        if level(other) > level(name)
     ]
     assert upwards == []
-    TopologicalSorter({name: others - {name} for name, others in graph.items()}).prepare()  # or it names the circle
+    # or it names the circle
+    TopologicalSorter({name: others - {name} for name, others in graph.items()}).prepare()
 
 
 def test_papers_are_the_top_floor() -> None:
@@ -69,7 +79,11 @@ def test_papers_are_the_top_floor() -> None:
     root = PACKAGE.parents[1]
     papers = {file.parent.name for file in (root / "papers").glob("*/paper.yaml")}
     found = []
-    for path in (*PACKAGE.rglob("*.py"), *root.glob("plugins/*/src/**/*.py"), *root.glob("papers/*/**/*.py")):
+    for path in (
+        *PACKAGE.rglob("*.py"),
+        *root.glob("plugins/*/src/**/*.py"),
+        *root.glob("papers/*/**/*.py"),
+    ):
         parts = path.relative_to(root).parts
         own = parts[1] if parts[0] == "papers" else None
         for name in imports(path):

@@ -59,7 +59,9 @@ def admitted(specifier: str) -> list[int]:
     return [minor for minor in MINORS if SpecifierSet(specifier).contains(f"3.{minor}.9")]
 
 
-def test_every_place_admits_the_same_pythons_and_each_gets_all_that_is_asked_for(tmp_path: Path) -> None:
+def test_every_place_admits_the_same_pythons_and_each_gets_all_that_is_asked_for(
+    tmp_path: Path,
+) -> None:
     """Of Python 3.13 the lock leaves out dm-control, which has no wheels for it, and so a table."""
     expected = admitted(PROJECTS[0]["project"]["requires-python"])
     for project in PROJECTS:
@@ -69,8 +71,13 @@ def test_every_place_admits_the_same_pythons_and_each_gets_all_that_is_asked_for
     pins = [Requirement(line.rstrip("\\ ")) for line in LOCK.splitlines() if line[:1].isalnum()]
     for minor in expected:
         here = {"python_version": f"3.{minor}", "python_full_version": f"3.{minor}.9"}
-        asked = {canonicalize_name(one.name) for one in declared()}  # a marker of its own would be no excuse
-        pinned = {canonicalize_name(one.name) for one in pins if not one.marker or one.marker.evaluate(here)}
+        # a marker of its own would be no excuse
+        asked = {canonicalize_name(one.name) for one in declared()}
+        pinned = {
+            canonicalize_name(one.name)
+            for one in pins
+            if not one.marker or one.marker.evaluate(here)
+        }
         assert asked - pinned == set(), f"Python 3.{minor}"
 
 

@@ -16,7 +16,9 @@ OPTIONAL = {"mujoco", "dm_control"}
 
 def modules(source: Path) -> list[str]:
     """The modules under a folder of sources by name, without those that run when they are imported."""
-    files = sorted(path.relative_to(source) for path in source.rglob("*.py") if not path.name.startswith("__"))
+    files = sorted(
+        path.relative_to(source) for path in source.rglob("*.py") if not path.name.startswith("__")
+    )
     return [".".join(path.with_suffix("").parts) for path in files]
 
 

@@ -26,21 +26,36 @@ def test_a_sample_is_that_of_the_seed_alone_and_hardly_changes_with_the_source()
         ("f(**a)", "f(/a)", False),
     ],
 )
-def test_mutants_count_that_are_python_and_change_more_than_annotations(before: str, after: str, counts: bool) -> None:
+def test_mutants_count_that_are_python_and_change_more_than_annotations(
+    before: str, after: str, counts: bool
+) -> None:
     assert changes_code(before, after) == counts
 
 
 def test_a_modules_own_tests_come_first_or_else_those_that_name_it() -> None:
-    texts = {"u/test_a.py": "", "u/test_b.py": "import plan, cells", "u/test_plan.py": "", "u/test_plan_use.py": ""}
-    assert in_turn("plan", texts) == (["u/test_plan.py", "u/test_plan_use.py"], ["u/test_a.py", "u/test_b.py"])
-    assert in_turn("cells", texts) == (["u/test_b.py"], ["u/test_a.py", "u/test_plan.py", "u/test_plan_use.py"])
+    texts = {
+        "u/test_a.py": "",
+        "u/test_b.py": "import plan, cells",
+        "u/test_plan.py": "",
+        "u/test_plan_use.py": "",
+    }
+    assert in_turn("plan", texts) == (
+        ["u/test_plan.py", "u/test_plan_use.py"],
+        ["u/test_a.py", "u/test_b.py"],
+    )
+    assert in_turn("cells", texts) == (
+        ["u/test_b.py"],
+        ["u/test_a.py", "u/test_plan.py", "u/test_plan_use.py"],
+    )
     assert in_turn("cell", texts) == ([], sorted(texts))
 
 
 def test_the_table_counts_and_lists() -> None:
     """Wilson's interval of 3 of 4, by hand with z = 1.96: (0.75 + 0.4802 ± 0.6409) / 1.9604."""
     said = ["killed", "timed out", "survived", "killed"]
-    outcomes = [Outcome("config", KEYS[n], 7 + n, one, "a | b", "a & b") for n, one in enumerate(said)]
+    outcomes = [
+        Outcome("config", KEYS[n], 7 + n, one, "a | b", "a & b") for n, one in enumerate(said)
+    ]
     text = table(outcomes, {"config": 60})
     assert "| config | 60 | 4 | 3 | 1 | 75% (30% to 95%) |" in text.splitlines()
     assert text.splitlines()[-1] == "| `config/plan.py:9` | AddNot | `a \\| b` | `a & b` |"

@@ -14,8 +14,16 @@ WORDS = {"ours", "margins", "lecture", "double_metric"}
 SOURCES = sorted([*(ROOT / "src").rglob("*.py"), *(ROOT / "plugins").glob("*/src/**/*.py")])
 OTHERS = sorted(
     [
-        *(path for path in (ROOT / "src").rglob("*.*") if path.suffix in (".html", ".md", ".csv", ".txt")),
-        *(path for path in (ROOT / "workflow").rglob("*") if path.suffix in ("", ".smk", ".py") and path.is_file()),
+        *(
+            path
+            for path in (ROOT / "src").rglob("*.*")
+            if path.suffix in (".html", ".md", ".csv", ".txt")
+        ),
+        *(
+            path
+            for path in (ROOT / "workflow").rglob("*")
+            if path.suffix in ("", ".smk", ".py") and path.is_file()
+        ),
         ROOT / "Snakefile",
     ]
 )
@@ -33,7 +41,10 @@ def texts(path: Path) -> Iterator[tuple[int, str]]:
     tree = ast.parse(path.read_text(encoding="utf-8"))
     said = set()
     for node in ast.walk(tree):
-        if isinstance(node, ast.Module | ast.FunctionDef | ast.ClassDef) and EQUATIONS in path.parents:
+        if (
+            isinstance(node, ast.Module | ast.FunctionDef | ast.ClassDef)
+            and EQUATIONS in path.parents
+        ):
             said |= {id(one.value) for one in node.body[:1] if isinstance(one, ast.Expr)}
     for node in ast.walk(tree):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in said:
@@ -47,7 +58,11 @@ def test_no_text_of_the_package_names_a_paper() -> None:
         for line, text in texts(path)
         if (papers := named(text))
     ]
-    found += [f"{path.relative_to(ROOT)}: {papers}" for path in OTHERS if (papers := named(path.read_text()))]
+    found += [
+        f"{path.relative_to(ROOT)}: {papers}"
+        for path in OTHERS
+        if (papers := named(path.read_text()))
+    ]
     assert found == []
 
 

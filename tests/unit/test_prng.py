@@ -32,7 +32,9 @@ def philox(key: int, count: int) -> list[int]:
     return words[:count]
 
 
-@pytest.mark.parametrize(("parts", "text"), [((0, "crop", 3), "0/crop/3"), ((7, "order"), "7/order"), ((1,), "1")])
+@pytest.mark.parametrize(
+    ("parts", "text"), [((0, "crop", 3), "0/crop/3"), ((7, "order"), "7/order"), ((1,), "1")]
+)
 def test_words_are_philox_of_the_hashed_key(parts: tuple[int, ...], text: str) -> None:
     """Two independent paths: numpy's generator built here from hashlib, and the algorithm written out above."""
     key = int.from_bytes(hashlib.sha256(text.encode()).digest()[:16], "little")
@@ -43,7 +45,12 @@ def test_words_are_philox_of_the_hashed_key(parts: tuple[int, ...], text: str) -
 
 def test_first_words_never_change() -> None:
     """Golden: published results were drawn from these."""
-    golden = ["0x2940d5f2e4e28dd6", "0x4920b2fd04406542", "0xfaf335bbfd394ddb", "0x8c5f10301a647d65"]
+    golden = [
+        "0x2940d5f2e4e28dd6",
+        "0x4920b2fd04406542",
+        "0xfaf335bbfd394ddb",
+        "0x8c5f10301a647d65",
+    ]
     assert [hex(word) for word in prng.raw(4, 0, "crop", 0).tolist()] == golden
 
 
@@ -57,7 +64,9 @@ def test_a_fresh_process_draws_the_same_bytes() -> None:
     assert fresh.stdout.strip() == hashlib.sha256(ours).hexdigest()
 
 
-@pytest.mark.parametrize("other", [(1, "crop", 2), (0, "flip", 2), (0, "crop", 3), (0, "crop"), (0, "crop", 2, 0)])
+@pytest.mark.parametrize(
+    "other", [(1, "crop", 2), (0, "flip", 2), (0, "crop", 3), (0, "crop"), (0, "crop", 2, 0)]
+)
 def test_another_key_draws_other_numbers(other: tuple[int, ...]) -> None:
     a, b = prng.uniform((2000,), 0, "crop", 2), prng.uniform((2000,), *other)
     assert not np.intersect1d(a, b).size
@@ -90,7 +99,9 @@ def test_uniform_takes_the_upper_53_bits() -> None:
 
 
 def test_a_longer_array_begins_with_the_shorter_one() -> None:
-    assert np.array_equal(prng.uniform((100, 2, 4), 0, "crop")[:7], prng.uniform((7, 2, 4), 0, "crop"))
+    assert np.array_equal(
+        prng.uniform((100, 2, 4), 0, "crop")[:7], prng.uniform((7, 2, 4), 0, "crop")
+    )
 
 
 @pytest.mark.parametrize("n", [0, 1, 2, 500])

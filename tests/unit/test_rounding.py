@@ -38,7 +38,8 @@ def test_a_ratio_that_is_a_root_reaches_the_whole_number_it_was_made_for() -> No
 
 
 @pytest.mark.parametrize(
-    ("images", "percent"), [(5500, 0.7), (5000, 0.5), (500, 1.1), (450, 0.2), (50, 29.0), (10, 5.0), (10, 15.0)]
+    ("images", "percent"),
+    [(5500, 0.7), (5000, 0.5), (500, 1.1), (450, 0.2), (50, 29.0), (10, 5.0), (10, 15.0)],
 )
 def test_conflicting_images_are_counted_exactly(images: int, percent: float) -> None:
     """Of each class round(n · percent / 100), halves up: 0.7 % of 5,500 is 38.5, or a little less in binary."""
@@ -48,10 +49,15 @@ def test_conflicting_images_are_counted_exactly(images: int, percent: float) -> 
     assert [int((bias[labels == label] != label).sum()) for label in (0, 1)] == [exact, exact]
 
 
-@pytest.mark.parametrize(("images", "share"), [(26, 0.14), (26, 0.28), (51, 0.07), (51, 0.55), (6, 0.1), (6, 0.3)])
+@pytest.mark.parametrize(
+    ("images", "share"), [(26, 0.14), (26, 0.28), (51, 0.07), (51, 0.55), (6, 0.1), (6, 0.3)]
+)
 def test_hard_negatives_are_counted_exactly(images: int, share: float) -> None:
     """Orthogonal embeddings, each its own positive: log(1 + k e^(-1/t)) with k = ceil(share · (2n - 2)) negatives."""
-    z, count = torch.eye(images, dtype=torch.float64), math.ceil(Fraction(str(share)) * (2 * images - 2))
+    z, count = (
+        torch.eye(images, dtype=torch.float64),
+        math.ceil(Fraction(str(share)) * (2 * images - 2)),
+    )
     loss = hard_contrastive(z, z, temperature=0.5, share=share)
     assert loss.item() == pytest.approx(math.log1p(count * math.exp(-2)), rel=1e-12)
 

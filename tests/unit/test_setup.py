@@ -26,7 +26,18 @@ COPIED = (
 )
 PROGRAMS = ("hypersphere", "snakemake", "pytest", "mkdocs", "ruff", "mypy", "snakefmt", "uv")
 TARGETS = (
-    *("reproduce", "report", "site", "evidence", "pages", "restore", "plan", "verify", "mend", "archive"),
+    *(
+        "reproduce",
+        "report",
+        "site",
+        "evidence",
+        "pages",
+        "restore",
+        "plan",
+        "verify",
+        "mend",
+        "archive",
+    ),
     *("test", "test-long", "test-tools", "test-results", "mutants", "lint", "bench"),
 )
 FOREIGN = {
@@ -36,10 +47,18 @@ FOREIGN = {
         "PYTHONSTARTUP": "/dev/null/nowhere",
         "PYTHONINSPECT": "1",
     },
-    **{"MPLBACKEND": "module://matplotlib_inline.backend_inline", "MATPLOTLIBRC": "/dev/null/nowhere"},
+    **{
+        "MPLBACKEND": "module://matplotlib_inline.backend_inline",
+        "MATPLOTLIBRC": "/dev/null/nowhere",
+    },
     **{"SNAKEMAKE_PROFILE": "/dev/null/nowhere", "OMP_THREAD_LIMIT": "1", "MKL_CBWR": "COMPATIBLE"},
     **{"ATEN_CPU_CAPABILITY": "default", "SOURCE_DATE_EPOCH": "1", "GIT_DIR": "/dev/null/nowhere"},
-    **{"UV_SYSTEM_PYTHON": "1", "UV_TARGET": "/dev/null/nowhere", "PIP_USER": "1", "PIP_TARGET": "/dev/null/nowhere"},
+    **{
+        "UV_SYSTEM_PYTHON": "1",
+        "UV_TARGET": "/dev/null/nowhere",
+        "PIP_USER": "1",
+        "PIP_TARGET": "/dev/null/nowhere",
+    },
     **{"VIRTUAL_ENV": "/dev/null/nowhere", "CONDA_PREFIX": "/dev/null/nowhere"},
 }
 TYPED = {
@@ -53,7 +72,17 @@ TYPED = {
     "SINCE": "x",
     "PYTHON": "python2",
     "FILE": "x",
-} | {**{"RERUN": "x", "VERBOSE": "1", "FOLDER": "1", "BIN": "/bin", "SETUP": "false", "CHOSEN": "x", "SETTINGS": "x"}}
+} | {
+    **{
+        "RERUN": "x",
+        "VERBOSE": "1",
+        "FOLDER": "1",
+        "BIN": "/bin",
+        "SETUP": "false",
+        "CHOSEN": "x",
+        "SETTINGS": "x",
+    }
+}
 """Names of the Makefile's own, which a shell may export for another reason."""
 
 
@@ -80,13 +109,16 @@ def checkout(tmp_path: Path) -> Path:
     for name in PROGRAMS:
         program(root / ".venv" / "bin" / name, note)
     program(
-        root / ".venv" / "bin" / "python", f'case "$*" in *install.py) exec {sys.executable} "$@";; *) {note};; esac'
+        root / ".venv" / "bin" / "python",
+        f'case "$*" in *install.py) exec {sys.executable} "$@";; *) {note};; esac',
     )
     set_up(root)
     return root
 
 
-def make(root: Path, *words: str, status: int = 0, **exported: str) -> subprocess.CompletedProcess[str]:
+def make(
+    root: Path, *words: str, status: int = 0, **exported: str
+) -> subprocess.CompletedProcess[str]:
     given = {"PATH": "/usr/bin:/bin", "HOME": str(root), "LOGNAME": "n"} | exported
     done = subprocess.run(["make", *words], cwd=root, env=given, capture_output=True, text=True)
     assert done.returncode == status, done.stdout + done.stderr
@@ -98,7 +130,9 @@ def asked(root: Path) -> list[str]:
     log = root.parent / "asked"
     lines = log.read_text().splitlines()
     log.unlink()
-    return [line for line in lines if not line.startswith(("_=", "MAKE", "MFLAGS", "PWD=", "SHLVL="))]
+    return [
+        line for line in lines if not line.startswith(("_=", "MAKE", "MFLAGS", "PWD=", "SHLVL="))
+    ]
 
 
 def test_no_program_gets_what_the_shell_exports(checkout: Path) -> None:
@@ -116,7 +150,8 @@ def test_no_program_gets_what_the_shell_exports(checkout: Path) -> None:
 def test_each_variable_would_have_been_handed_on(checkout: Path) -> None:
     """The control: where the package lists nothing, `make` hands them all on."""
     (checkout / "src" / "hypersphere" / "foreign.txt").write_text("")
-    given = {name: value for name, value in FOREIGN.items() if name != "PYTHONHOME"}  # Python would not even start
+    # Python would not even start
+    given = {name: value for name, value in FOREIGN.items() if name != "PYTHONHOME"}
     make(checkout, "verify", **given)
     assert {f"{name}={value}" for name, value in given.items()} <= {*asked(checkout)}
 
@@ -141,7 +176,9 @@ def test_a_scale_of_the_environment_is_not_used_and_said_so(checkout: Path) -> N
         ({"MAKEFILES": "/dev/null/nowhere"}, "MAKEFILES names other makefiles"),
     ],
 )
-def test_flags_that_hide_a_failure_are_refused(checkout: Path, variables: dict[str, str], said: str) -> None:
+def test_flags_that_hide_a_failure_are_refused(
+    checkout: Path, variables: dict[str, str], said: str
+) -> None:
     assert said in make(checkout, "plan", status=2, **variables).stderr
     assert not (checkout.parent / "asked").exists()
 
@@ -192,15 +229,30 @@ def installed(root: Path, **exported: str) -> list[str]:
     code = f"import sys, runpy; sys._base_executable = {str(base)!r}; "
     code += "runpy.run_path('workflow/install.py', run_name='__main__')"
     given = {"PATH": "/usr/bin:/bin", "HOME": str(root)} | exported
-    done = subprocess.run([sys.executable, "-c", code], cwd=root, env=given, capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=root, env=given, capture_output=True, text=True
+    )
     assert done.returncode == 0, done.stderr
     assert json.loads((root / ".venv" / ".ready").read_text())["folder"] == str(root)
     return asked(root)
 
 
 REDIRECTING = (
-    *("UV_SYSTEM_PYTHON", "UV_PYTHON", "UV_TARGET", "UV_PREFIX", "UV_BREAK_SYSTEM_PACKAGES", "UV_CONFIG_FILE"),
-    *("UV_PROJECT_ENVIRONMENT", "UV_CONSTRAINT", "UV_OVERRIDE", "UV_NO_BUILD_ISOLATION", "UV_TORCH_BACKEND"),
+    *(
+        "UV_SYSTEM_PYTHON",
+        "UV_PYTHON",
+        "UV_TARGET",
+        "UV_PREFIX",
+        "UV_BREAK_SYSTEM_PACKAGES",
+        "UV_CONFIG_FILE",
+    ),
+    *(
+        "UV_PROJECT_ENVIRONMENT",
+        "UV_CONSTRAINT",
+        "UV_OVERRIDE",
+        "UV_NO_BUILD_ISOLATION",
+        "UV_TORCH_BACKEND",
+    ),
     *(
         "PIP_USER",
         "PIP_TARGET",
@@ -227,7 +279,10 @@ def test_setup_installs_into_its_own_environment(checkout: Path) -> None:
 def test_setup_takes_from_where_the_machine_says_and_no_other_setting(checkout: Path) -> None:
     lines = installed(checkout)
     (call,) = (line for line in lines if "--isolated" in line)
-    assert "--index-url=https://mirror --cert=/certificates --find-links=/wheels --find-links=/more" in call
+    assert (
+        "--index-url=https://mirror --cert=/certificates --find-links=/wheels --find-links=/more"
+        in call
+    )
     assert "--no-user" in call
     assert "target" not in call
     assert "SSL_CERT_FILE=/certificates" in lines  # uv's name for it
@@ -310,7 +365,9 @@ def test_an_environment_that_is_not_as_it_was_left_is_made_anew(
         assert (checkout / ".venv" / "bin" / "python").exists()  # that of the original
 
 
-def test_a_new_lock_is_installed_into_the_same_environment(checkout: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_new_lock_is_installed_into_the_same_environment(
+    checkout: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (checkout / "requirements.lock").open("a").write("# one more line\n")
     (checkout / ".venv" / "old").touch()
     calls = said_by_setup(checkout, monkeypatch)
@@ -341,7 +398,8 @@ def test_another_python_is_refused_by_a_sentence_that_names_those_that_are_admit
     monkeypatch.setitem(setup["main"].__globals__, "install", lambda made: None)
     named = " or ".join(f"3.{one}" for one in admitted)
     sentence = (
-        f"hypersphere needs Python {named}, and {sys.executable} is 3.{minor}; name another: make setup PYTHON=..."
+        f"hypersphere needs Python {named}, and {sys.executable} is 3.{minor}; "
+        "name another: make setup PYTHON=..."
     )
     assert setup["main"]() == (None if minor in admitted else sentence)
 
@@ -353,7 +411,9 @@ def test_another_python_that_is_typed_is_used(checkout: Path) -> None:
     assert asked(checkout) == ["> other -I workflow/install.py"]
 
 
-def test_a_python_that_is_typed_is_not_looked_for_in_the_environment_that_it_is_to_make(checkout: Path) -> None:
+def test_a_python_that_is_typed_is_not_looked_for_in_the_environment_that_it_is_to_make(
+    checkout: Path,
+) -> None:
     for folder in (checkout / ".venv" / "bin", checkout.parent / "bin"):
         program(folder / "python3", f'echo "> ${{0%/*}}" >> "{checkout.parent}/asked"')
     make(checkout, "setup", "PYTHON=python3", PATH=f"{checkout.parent}/bin:/usr/bin:/bin")

@@ -25,8 +25,11 @@ def test_nothing_is_constant_and_one_value_has_neither_spread_nor_interval() -> 
     assert t_test.is_constant(np.array([]))
     assert math.isnan(t_test.spread(np.array([3.0])))
     assert all(math.isnan(bound) for bound in t_test.mean_interval(np.array([3.0]), 0.95))
-    half = stats.t.ppf(0.975, 2) / math.sqrt(3)  # the interval of a mean of three, by hand: their spread is 1
-    assert t_test.mean_interval(np.array([1.0, 2.0, 3.0]), 0.95) == pytest.approx((2 - half, 2 + half))
+    # the interval of a mean of three, by hand: their spread is 1
+    half = stats.t.ppf(0.975, 2) / math.sqrt(3)
+    assert t_test.mean_interval(np.array([1.0, 2.0, 3.0]), 0.95) == pytest.approx(
+        (2 - half, 2 + half)
+    )
 
 
 def test_interval_and_p_are_those_of_scipys_t_distribution() -> None:
@@ -35,7 +38,9 @@ def test_interval_and_p_are_those_of_scipys_t_distribution() -> None:
         centre, error = draws.normal(), draws.uniform(0.1, 2)
         expected = stats.t.interval(0.9, df, loc=centre, scale=error)
         assert t_test.t_interval(centre, error, df, 0.9) == pytest.approx(expected, rel=1e-12)
-        assert t_test.t_p(centre, error, df) == pytest.approx(2 * stats.t.sf(abs(centre) / error, df), rel=1e-12)
+        assert t_test.t_p(centre, error, df) == pytest.approx(
+            2 * stats.t.sf(abs(centre) / error, df), rel=1e-12
+        )
 
 
 @pytest.mark.parametrize(("error", "df"), [(0.0, 3), (math.nan, 3), (1.0, 0)])

@@ -15,7 +15,11 @@ ROOT = Path(__file__).resolve().parents[2]
 AUDIT = "row,mean,std,claims\nλ “ü”,93.1,0.2,B > λ “ü”\nB,92.0,0.3,\n"
 COMMANDS = {
     "an audit": (["audit", "n.csv"], 1, "holds in 0 of 1"),
-    "grim": (["grim", "93.12", "0.2", "--n-test", "10000"], 0, "read as 93.12 +/- 0.2 percent of 10000 test examples"),
+    "grim": (
+        ["grim", "93.12", "0.2", "--n-test", "10000"],
+        0,
+        "read as 93.12 +/- 0.2 percent of 10000 test examples",
+    ),
     "help": (["--help"], 0, "usage: hypersphere"),
     "a sentence": (["audit", "–λ.csv"], 2, "-\\u03bb.csv: No such file"),
     "a plan": (["plan", "--folder"], 0, "results/"),
@@ -29,7 +33,8 @@ def said(words: list[str], folder: Path, **variables: str) -> subprocess.Complet
 
 
 @pytest.mark.parametrize(
-    ("command", "encoding"), [("an audit", "latin-1"), ("an audit", "koi8-r"), ("an audit", "utf-8"), ("grim", "cp437")]
+    ("command", "encoding"),
+    [("an audit", "latin-1"), ("an audit", "koi8-r"), ("an audit", "utf-8"), ("grim", "cp437")],
 )
 def test_what_an_encoding_lacks_is_spelt(tmp_path: Path, command: str, encoding: str) -> None:
     """The same words and status in each encoding, and no question mark in place of a character."""
@@ -75,20 +80,31 @@ def test_characters(text: str, encoding: str, written: bytes) -> None:
 
 @pytest.mark.parametrize(
     "error",
-    [ValueError("x"), RecursionError(), ImportError("of another Python"), UnicodeEncodeError("ascii", "λ", 0, 1, "x")],
+    [
+        ValueError("x"),
+        RecursionError(),
+        ImportError("of another Python"),
+        UnicodeEncodeError("ascii", "λ", 0, 1, "x"),
+    ],
 )
 @pytest.mark.parametrize("command", ["audit", "grim", "plan"])
 def test_a_crash_has_a_status_of_its_own(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], command: str, error: Exception
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    command: str,
+    error: Exception,
 ) -> None:
     """1 would say that a number is impossible, and 2 that a sentence says why."""
 
     def crash(*_: object) -> int:
         raise error
 
-    monkeypatch.setattr(f"hypersphere.{'command.cli' if command == 'plan' else 'audit.command'}.main", crash)
+    monkeypatch.setattr(
+        f"hypersphere.{'command.cli' if command == 'plan' else 'audit.command'}.main", crash
+    )
     monkeypatch.setattr(sys, "argv", ["hypersphere", command])
-    monkeypatch.setattr(foreign, "start_again", lambda *_: None)  # it would replace the process of these tests
+    # it would replace the process of these tests
+    monkeypatch.setattr(foreign, "start_again", lambda *_: None)
     assert door.run() == 70
     assert type(error).__name__ in capsys.readouterr().err
 

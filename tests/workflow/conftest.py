@@ -40,7 +40,9 @@ MADE = (
 def preloaded() -> Server:
     """One for each process of pytest. It imports nothing of the package: each copy of the repository has its own."""
     programs = ("snakemake.cli", "snakemake_executor_plugin_slurm", "dvc.cli", "dvc.repo")
-    return Server(*programs, "pandas", "scipy.stats", "torch", "torchvision", "matplotlib.figure", "seaborn")
+    return Server(
+        *programs, "pandas", "scipy.stats", "torch", "torchvision", "matplotlib.figure", "seaborn"
+    )
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -66,7 +68,10 @@ def parse(text: str) -> list[Job]:
         rule = re.match(r"(?:local)?rule (\w+):", block)
         output = re.search(r"^    output: (.+)$", block, flags=re.MULTILINE)
         reason = re.search(r"^    reason: (.+)$", block, flags=re.MULTILINE)
-        asked = re.findall(r"(\w+)=([^,\n]+)", "".join(re.findall(r"^    resources: (.+)$", block, flags=re.MULTILINE)))
+        asked = re.findall(
+            r"(\w+)=([^,\n]+)",
+            "".join(re.findall(r"^    resources: (.+)$", block, flags=re.MULTILINE)),
+        )
         if rule and output and reason:
             jobs.append(Job(rule[1], output[1], reason[1], dict(asked)))
     return jobs
@@ -79,21 +84,30 @@ class Checkout:
     root: Path
     environment: dict[str, str]
 
-    def run(self, *command: str, status: int = 0, **variables: str) -> subprocess.CompletedProcess[str]:
+    def run(
+        self, *command: str, status: int = 0, **variables: str
+    ) -> subprocess.CompletedProcess[str]:
         """Run a command here with the environment's interpreter and programs; it must end with that status."""
         environment = self.environment | variables
-        if command[0] == sys.executable and "PYTHONPATH" not in variables:  # which is read when Python starts
+        # which is read when Python starts
+        if command[0] == sys.executable and "PYTHONPATH" not in variables:
             done = preloaded().run(command[1:], self.root, environment)
         else:
-            done = subprocess.run(command, cwd=self.root, env=environment, capture_output=True, text=True, check=False)
-        assert done.returncode == status, f"{' '.join(command)}: {done.returncode}\n{done.stdout}{done.stderr}"
+            done = subprocess.run(
+                command, cwd=self.root, env=environment, capture_output=True, text=True, check=False
+            )
+        assert done.returncode == status, (
+            f"{' '.join(command)}: {done.returncode}\n{done.stdout}{done.stderr}"
+        )
         return done
 
     def snakemake(
         self, *options: str, status: int = 0, settings: tuple[str, ...] = (), **variables: str
     ) -> subprocess.CompletedProcess[str]:
         config = ["--config", *settings] if settings else []
-        return self.run(sys.executable, "-m", "snakemake", *options, *config, status=status, **variables)
+        return self.run(
+            sys.executable, "-m", "snakemake", *options, *config, status=status, **variables
+        )
 
     def dry_run(self, *options: str, settings: tuple[str, ...] = (), **variables: str) -> str:
         """What Snakemake's own logger says of a dry run: reasons too, silent in the profile."""
@@ -109,7 +123,9 @@ class Checkout:
         return found
 
     def hypersphere(self, *arguments: str, status: int = 0) -> subprocess.CompletedProcess[str]:
-        return self.run(sys.executable, str(self.root / "src" / "hypersphere"), *arguments, status=status)
+        return self.run(
+            sys.executable, str(self.root / "src" / "hypersphere"), *arguments, status=status
+        )
 
     @property
     def results(self) -> Path:
@@ -130,18 +146,28 @@ class Checkout:
 
     def files(self, *patterns: str) -> dict[str, bytes]:
         """Content of the files of the results folder that match one of the patterns, by path."""
-        paths = sorted({path for pattern in patterns for path in self.results.glob(pattern) if path.is_file()})
+        paths = sorted(
+            {path for pattern in patterns for path in self.results.glob(pattern) if path.is_file()}
+        )
         return {path.relative_to(self.results).as_posix(): path.read_bytes() for path in paths}
 
     def content(self) -> dict[str, bytes]:
         """Every file that is the same wherever and however often it is made: a run's manifest says how long it took."""
         arrays = [path for path in self.root.glob("data/processed/*/*/*")]
-        return self.files(*TRAINED, *MADE) | {str(path.relative_to(self.root)): path.read_bytes() for path in arrays}
+        return self.files(*TRAINED, *MADE) | {
+            str(path.relative_to(self.root)): path.read_bytes() for path in arrays
+        }
 
     def equipped(self, python: str | None = None) -> "Checkout":
         """The same with programs in .venv/bin, as `make` looks for them; by default they start in milliseconds."""
-        for name, module in (("hypersphere", f"{self.root}/src/hypersphere"), ("snakemake", "-m snakemake")):
-            program(self.root / ".venv" / "bin" / name, f'exec {python or preloaded().python} {module} "$@"')
+        for name, module in (
+            ("hypersphere", f"{self.root}/src/hypersphere"),
+            ("snakemake", "-m snakemake"),
+        ):
+            program(
+                self.root / ".venv" / "bin" / name,
+                f'exec {python or preloaded().python} {module} "$@"',
+            )
         set_up(self.root)
         path = f"{self.root / '.venv' / 'bin'}{os.pathsep}{self.environment['PATH']}"
         return Checkout(self.root, self.environment | {"PATH": path})
@@ -150,7 +176,9 @@ class Checkout:
 def states(root: Path) -> dict[str, tuple[int, int]]:
     """Time and size of every file that is not Snakemake's own."""
     paths = [path for path in root.rglob("*") if path.is_file() and ".snakemake" not in path.parts]
-    known = {path.relative_to(root).as_posix(): path.stat() for path in paths if path.suffix != ".pyc"}
+    known = {
+        path.relative_to(root).as_posix(): path.stat() for path in paths if path.suffix != ".pyc"
+    }
     return {name: (about.st_mtime_ns, about.st_size) for name, about in known.items()}
 
 
@@ -200,7 +228,11 @@ def environment() -> dict[str, str]:
     """This interpreter's programs first, and no setting of other programs: test_hands.py sets them."""
     others = ("PYTEST", "PYTHON", "SNAKEMAKE", "MAKE")
     dropped = foreign.found(os.environ)
-    kept = {key: value for key, value in os.environ.items() if not key.startswith(others) and key not in dropped}
+    kept = {
+        key: value
+        for key, value in os.environ.items()
+        if not key.startswith(others) and key not in dropped
+    }
     path = f"{Path(sys.executable).parent}{os.pathsep}{kept['PATH']}"
     return kept | {"PATH": path}
 
@@ -251,7 +283,9 @@ def scale_on_real_images(place: Checkout) -> None:
     """Add a scale laptop with the numbers of quick, and what papers change there."""
     scales = place.root / "config" / "scales"
     quick = (scales / "quick.yaml").read_text()
-    (scales / "laptop.yaml").write_text(re.sub(r"^(scale|level): quick", r"\1: laptop", quick, flags=re.MULTILINE))
+    (scales / "laptop.yaml").write_text(
+        re.sub(r"^(scale|level): quick", r"\1: laptop", quick, flags=re.MULTILINE)
+    )
     for of_paper in place.root.glob("papers/*/scales/quick.yaml"):
         shutil.copy(of_paper, of_paper.with_name("laptop.yaml"))
 
@@ -263,6 +297,10 @@ def laptop(copy: Checkout) -> Checkout:
     scale_on_real_images(made)
     for folder in ("runs", "evaluations", "batches"):
         shutil.copytree(made.results / folder, made.root / "results" / "laptop" / folder)
-    names = [path.name for path in sorted((made.results / "runs").iterdir()) if not path.name.startswith(".")]
+    names = [
+        path.name
+        for path in sorted((made.results / "runs").iterdir())
+        if not path.name.startswith(".")
+    ]
     made.hypersphere("pack", *names, "--set", "scale=laptop")
     return made

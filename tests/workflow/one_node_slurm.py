@@ -55,7 +55,13 @@ def started(folder: Path) -> Iterator[None]:
     controller, daemon = free_ports()
     for name in ("state", "spool"):
         (folder / name).mkdir(parents=True)
-    values = {"cluster": CLUSTER, "host": host, "controller": controller, "daemon": daemon, "folder": folder}
+    values = {
+        "cluster": CLUSTER,
+        "host": host,
+        "controller": controller,
+        "daemon": daemon,
+        "folder": folder,
+    }
     gpus = "".join(f"Name=gpu Type=fake File={file}\n" for file in GPUS)
     written = {
         "slurm.conf": SLURM_CONF.read_text().format(**values, gpus=len(GPUS)),
@@ -67,7 +73,11 @@ def started(folder: Path) -> Iterator[None]:
         fcntl.flock(alone, fcntl.LOCK_EX)
         for name, text in written.items():
             (ETC / name).write_text(OURS + text)
-        with _munge(folder), _daemon(folder, "slurmctld", "-D", "-c"), _daemon(folder, "slurmd", "-D", "-N", host):
+        with (
+            _munge(folder),
+            _daemon(folder, "slurmctld", "-D", "-c"),
+            _daemon(folder, "slurmd", "-D", "-N", host),
+        ):
             _wait_for(_takes_jobs, "the node does not come up")
             try:
                 yield
@@ -109,7 +119,9 @@ def _wait_for(condition: Callable[[], object], failure: str) -> None:
 
 
 def _takes_jobs() -> bool:
-    asked = subprocess.run(["sinfo", "--noheader", "--format=%T"], capture_output=True, text=True, check=False)
+    asked = subprocess.run(
+        ["sinfo", "--noheader", "--format=%T"], capture_output=True, text=True, check=False
+    )
     return asked.stdout.startswith(("idle", "mixed", "allocated"))
 
 
@@ -121,7 +133,9 @@ def _cancel_all() -> None:
     # linuxproc loses sight of a process whose parent has ended.
     for process in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):  # it has ended, too
-            if f"SLURM_CLUSTER_NAME={CLUSTER}".encode() in (process / "environ").read_bytes().split(b"\0"):
+            if f"SLURM_CLUSTER_NAME={CLUSTER}".encode() in (process / "environ").read_bytes().split(
+                b"\0"
+            ):
                 os.kill(int(process.name), signal.SIGKILL)
 
 
@@ -142,7 +156,13 @@ def _munge(folder: Path) -> Iterator[None]:
     files = {"key-file": key, "socket": folder / "munge.socket", "pid-file": folder / "munged.pid"}
     files |= {"log-file": folder / "munged.log", "seed-file": folder / "munged.seed"}
     # --force: the folder may be one that others write to, such as a test's under /tmp.
-    with _daemon(folder, "munged", "--foreground", "--force", *(f"--{name}={path}" for name, path in files.items())):
+    with _daemon(
+        folder,
+        "munged",
+        "--foreground",
+        "--force",
+        *(f"--{name}={path}" for name, path in files.items()),
+    ):
         _wait_for(files["socket"].exists, "munged does not listen")
         yield
 
@@ -152,7 +172,9 @@ def _daemon(folder: Path, *command: str) -> Iterator[None]:
     """Run a daemon in the foreground, as a child of this process; its log says why it ended."""
     with (folder / f"{command[0]}.out").open("w") as said:
         found = _found(command[0]) or command[0]
-        process = subprocess.Popen([found, *command[1:]], stdin=subprocess.DEVNULL, stdout=said, stderr=said)
+        process = subprocess.Popen(
+            [found, *command[1:]], stdin=subprocess.DEVNULL, stdout=said, stderr=said
+        )
     try:
         yield
     finally:

@@ -12,13 +12,24 @@ from .conftest import Checkout, Once
 ARCHIVE = "data/raw/cifar-10-python.tar.gz"
 STRAY = (".lock", "unfinished-0a1b2c3d/resume.safetensors", ".history.csv.0a1b2c3d.part")
 """What a run's folder may hold that is no result."""
-GIT = {f"GIT_{role}_{what}": "a@b.org" for role in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
+GIT = {
+    f"GIT_{role}_{what}": "a@b.org"
+    for role in ("AUTHOR", "COMMITTER")
+    for what in ("NAME", "EMAIL")
+}
 GIT |= {"GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_NOSYSTEM": "1"}
 
 
 def alone(home: Path) -> dict[str, str]:
     """Variables that keep DVC from the configuration and the records of whoever runs the tests."""
-    names = ("HOME", "XDG_CONFIG_HOME", "XDG_CONFIG_DIRS", "XDG_CACHE_HOME", "XDG_DATA_HOME", "DVC_SITE_CACHE_DIR")
+    names = (
+        "HOME",
+        "XDG_CONFIG_HOME",
+        "XDG_CONFIG_DIRS",
+        "XDG_CACHE_HOME",
+        "XDG_DATA_HOME",
+        "DVC_SITE_CACHE_DIR",
+    )
     return {name: str(home / name.lower()) for name in names} | {"DVC_NO_ANALYTICS": "1"}
 
 
@@ -35,8 +46,12 @@ def git(place: Checkout, *arguments: str) -> str:
 def point(root: Path, remote: Path | dict[str, str], verify: bool = True) -> None:
     """Name a folder, or a server by its settings, as this checkout's remote, as docs/dvc.md does."""
     settings = {"url": str(remote)} if isinstance(remote, Path) else remote
-    lines = "".join(f"{key} = {value}\n" for key, value in (settings | {"verify": str(verify)}).items())
-    (root / ".dvc" / "config.local").write_text(f"[core]\nremote = store\n['remote \"store\"']\n{lines}")
+    lines = "".join(
+        f"{key} = {value}\n" for key, value in (settings | {"verify": str(verify)}).items()
+    )
+    (root / ".dvc" / "config.local").write_text(
+        f"[core]\nremote = store\n['remote \"store\"']\n{lines}"
+    )
 
 
 def publish(finished: Checkout, place: Path, once: Once) -> Checkout:

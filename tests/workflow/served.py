@@ -52,13 +52,20 @@ def ssh(folder: Path, place: Path) -> Iterator[Remote]:
     )
     if os.geteuid() == 0:
         Path("/run/sshd").mkdir(exist_ok=True)  # sshd asks for it, and only its service makes it
-    settings = {"url": f"ssh://{getuser()}@127.0.0.1:{port}{folder}", "keyfile": str(place / "user")}
+    settings = {
+        "url": f"ssh://{getuser()}@127.0.0.1:{port}{folder}",
+        "keyfile": str(place / "user"),
+    }
 
     with (place / "server.log").open("w") as log:
-        server = subprocess.Popen([program, "-D", "-e", "-f", str(place / "config")], stdout=log, stderr=log)
+        server = subprocess.Popen(
+            [program, "-D", "-e", "-f", str(place / "config")], stdout=log, stderr=log
+        )
     end = time.monotonic() + 60
     try:
-        while not subprocess.run(["ssh-keyscan", "-p", f"{port}", "127.0.0.1"], capture_output=True).stdout:
+        while not subprocess.run(
+            ["ssh-keyscan", "-p", f"{port}", "127.0.0.1"], capture_output=True
+        ).stdout:
             if time.monotonic() >= end or server.poll() is not None:
                 pytest.fail(f"sshd does not answer: {(place / 'server.log').read_text()}")
             time.sleep(0.1)
@@ -105,7 +112,9 @@ def s3(folder: Path, place: Path) -> Iterator[Remote]:
         client = boto3.client("s3", endpoint_url=address, region_name=REGION, **keys)
         client.create_bucket(Bucket=BUCKET)
         for path in filter(Path.is_file, folder.rglob("*")):
-            client.put_object(Bucket=BUCKET, Key=path.relative_to(folder).as_posix(), Body=path.read_bytes())
+            client.put_object(
+                Bucket=BUCKET, Key=path.relative_to(folder).as_posix(), Body=path.read_bytes()
+            )
 
         yield Remote(
             {"url": f"s3://{BUCKET}", "endpointurl": address, "region": REGION} | KEYS,

@@ -24,7 +24,13 @@ PROGRAMS = ("chromium", "slurmctld", "sshd")
 """What .ci/run installs where it is missing."""
 DOCUMENTS = (
     *("quick-0/claims.csv", "quick-0/scorecard.html"),
-    *("report/index.html", "report/report.pdf", "report/claims.csv", "site/index.html", "site/report/index.html"),
+    *(
+        "report/index.html",
+        "report/report.pdf",
+        "report/claims.csv",
+        "site/index.html",
+        "site/report/index.html",
+    ),
 )
 MAKE = """\
 # A stand-in for make, for tests: it makes nothing, and writes down what it is asked, and in which shell.
@@ -63,7 +69,10 @@ def checkout(tmp_path: Path) -> Path:
         program(root / "bin" / name, "exit 1")
     program(root / "bin" / "make", MAKE)
     program(root / "bin" / "lscpu", "echo Flags: avx2 avx512f")  # whatever this machine has
-    program(root / ".venv" / "bin" / "pytest", 'echo "pytest ${*#*-m } under $ATEN_CPU_CAPABILITY" >> asked.log')
+    program(
+        root / ".venv" / "bin" / "pytest",
+        'echo "pytest ${*#*-m } under $ATEN_CPU_CAPABILITY" >> asked.log',
+    )
     program(root / ".venv" / "bin" / "hypersphere", 'echo "hypersphere $*" >> asked.log')
     choose = f'[ "$1" != .ci/choose.py ] || exec echo "{CHOSEN.removeprefix("SET=")}"'
     program(root / ".venv" / "bin" / "python", choose, f'exec "{sys.executable}" "$@"')
@@ -75,11 +84,17 @@ def run(
 ) -> tuple[subprocess.CompletedProcess[str], list[str]]:
     """Run .ci/run; what it said, and what it asked of programs."""
     path = f"{checkout / 'bin'}{os.pathsep}{os.environ['PATH']}"
-    environment = os.environ | {"PATH": path, "HYPERSPHERE_TEST_SHARED": str(archives), "PYENV_ROOT": os.devnull}
+    environment = os.environ | {
+        "PATH": path,
+        "HYPERSPHERE_TEST_SHARED": str(archives),
+        "PYENV_ROOT": os.devnull,
+    }
     for name in ("ATEN_CPU_CAPABILITY", "SINCE"):  # these tests may run under others themselves
         environment.pop(name, None)
     command = [checkout / ".ci" / "run", *options]
-    done = subprocess.run(command, env=environment | variables, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        command, env=environment | variables, capture_output=True, text=True, check=False
+    )
     log = checkout / "asked.log"
     return done, log.read_text().splitlines() if log.exists() else []
 
@@ -98,12 +113,15 @@ def test_a_missing_document_fails(checkout: Path, tmp_path: Path) -> None:
     (checkout / "results" / "quick-0" / "scorecard.html").write_text("")
     program(checkout / "bin" / "lscpu", "echo Flags: avx2")
     done, asked = run(checkout, tmp_path / "nowhere")
-    assert asked[1:4] == [SOME[1], SOME[2], SOME[4]]  # without AVX-512, tests of trained numbers have run
+    # without AVX-512, tests of trained numbers have run
+    assert asked[1:4] == [SOME[1], SOME[2], SOME[4]]
     assert done.returncode != 0
     assert "results/quick-0/scorecard.html: missing or empty" in done.stderr
 
 
-def test_another_option_and_a_commit_that_is_not_there_are_refused(checkout: Path, tmp_path: Path) -> None:
+def test_another_option_and_a_commit_that_is_not_there_are_refused(
+    checkout: Path, tmp_path: Path
+) -> None:
     for options, variables, said in (
         (("--al",), {}, "usage: [SINCE=COMMIT] .ci/run [--all]\n"),
         ((), {"SINCE": "nonesuch"}, "SINCE: no commit 'nonesuch'\n"),
@@ -117,7 +135,9 @@ def commit(checkout: Path, *changed: str) -> str:
 
     def git(*arguments: str) -> str:
         command = ["git", "-c", "user.name=n", "-c", "user.email=e", *arguments]
-        return subprocess.run(command, cwd=checkout, check=True, capture_output=True, text=True).stdout
+        return subprocess.run(
+            command, cwd=checkout, check=True, capture_output=True, text=True
+        ).stdout
 
     if not (checkout / ".git").is_dir():
         git("init")
@@ -131,7 +151,11 @@ def commit(checkout: Path, *changed: str) -> str:
 @pytest.mark.parametrize(
     ("changed", "asked_for", "left_out"),
     [
-        ("README.md", set(), {"the tests of trained numbers under AVX2", "three tables of the smoke scale"}),
+        (
+            "README.md",
+            set(),
+            {"the tests of trained numbers under AVX2", "three tables of the smoke scale"},
+        ),
         ("src/hypersphere/training/loop.py", {"pytest"}, {"three tables of the smoke scale"}),
         ("src/hypersphere/datasets/cifar.py", {"pytest", "reproduce SCALE=smoke"}, set()),
     ],
@@ -146,9 +170,18 @@ def test_what_is_about_files_that_did_not_change_is_left_out_and_said_so(
     (archives / "unpack.py").write_text("")
     done, asked = run(checkout, archives, SINCE=before)
     assert f"test MARKS=not long SINCE={before}" in asked
-    dear = {start for start in ("pytest", "reproduce SCALE=smoke") for line in asked if line.startswith(start)}
+    dear = {
+        start
+        for start in ("pytest", "reproduce SCALE=smoke")
+        for line in asked
+        if line.startswith(start)
+    }
     assert dear == asked_for
-    lines = [line for line in done.stdout.splitlines() if line.startswith("left out: ") and "; since" in line]
+    lines = [
+        line
+        for line in done.stdout.splitlines()
+        if line.startswith("left out: ") and "; since" in line
+    ]
     named = {line.removeprefix("left out: ").partition(";")[0] for line in lines}
     assert named == left_out
 
@@ -172,7 +205,10 @@ def test_tests_run_under_the_other_python_where_there_is_one(
     """Without --all, only the files that have the marker are collected."""
     other = 23 - sys.version_info[1]
     program(checkout / "bin" / f"python3.{other}", f'[ -z "$2" ] || echo 3.{other}')
-    program(checkout / ".venv" / "bin" / "pytest", f'echo "pytest ${{*#*-m }}" >> "{checkout}/asked.log"')
+    program(
+        checkout / ".venv" / "bin" / "pytest",
+        f'echo "pytest ${{*#*-m }}" >> "{checkout}/asked.log"',
+    )
     program(checkout / "tests" / "unit" / "test_old.py", "pytestmark = pytest.mark.pythons")
     program(checkout / "tests" / "unit" / "test_new.py")
     commit(checkout)
@@ -183,14 +219,19 @@ def test_tests_run_under_the_other_python_where_there_is_one(
     assert setup.endswith(f"/checkout setup PYTHON=python3.{other}")
 
 
-def test_with_the_archives_smoke_runs_on_them_and_is_checked(checkout: Path, tmp_path: Path) -> None:
+def test_with_the_archives_smoke_runs_on_them_and_is_checked(
+    checkout: Path, tmp_path: Path
+) -> None:
     """Nothing was trained here, so the check at the end has to fail."""
     archives = tmp_path / "archives"
     archives.mkdir()
     (archives / "unpack.py").write_text("import sys\nprint('unpacked into', sys.argv[1])\n")
     done, asked = run(checkout, archives)
     folder = done.stdout.split("unpacked into ")[1].split()[0]
-    assert [line.split()[:2] for line in asked[-2:]] == [["reproduce", "SCALE=smoke"], ["plan", "FOLDER=1"]]
+    assert [line.split()[:2] for line in asked[-2:]] == [
+        ["reproduce", "SCALE=smoke"],
+        ["plan", "FOLDER=1"],
+    ]
     assert f"data_root={folder}" in asked[-2]
     assert done.returncode != 0
     assert "check_smoke.py" in done.stderr
@@ -206,7 +247,9 @@ def exercised(plan: Plan) -> dict[str, set[str]]:
         "trainers": {cell.run.kind for cell in cells if cell.run},
         "probes": {cell.how.probe.name for cell in cells if cell.how},
         "sources": {one.source.name for one in data if one and one.source},
-        "ways to draw": {plan.config.papers[paper].measured[name].draw for paper, name in plan.made_artifacts},
+        "ways to draw": {
+            plan.config.papers[paper].measured[name].draw for paper, name in plan.made_artifacts
+        },
     }
 
 
@@ -233,7 +276,9 @@ HARMS = {
 
 
 @pytest.mark.parametrize("harm", HARMS)
-def test_a_complete_and_labelled_table_passes_and_no_other(tmp_path: Path, approve: Approve, harm: str) -> None:
+def test_a_complete_and_labelled_table_passes_and_no_other(
+    tmp_path: Path, approve: Approve, harm: str
+) -> None:
     folder = tmp_path / "tables" / "embedding_norms"
     folder.mkdir(parents=True)
     for ending, text in {"csv": TABLE, "md": "Not a reproduction: smaller."}.items():

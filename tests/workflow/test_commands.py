@@ -31,14 +31,39 @@ CANNOT = (
         "make site",
     ),
     *("make verify RERUN", "hypersphere verify", "hypersphere audit"),
-    *("hypersphere campaign", "hypersphere rehearse", "hypersphere new-paper", "ONLY=mine", "hypersphere select"),
-    *("hypersphere evidence import", "hypersphere pretrain --from", "snakemake --unlock", "snakemake --touch"),
+    *(
+        "hypersphere campaign",
+        "hypersphere rehearse",
+        "hypersphere new-paper",
+        "ONLY=mine",
+        "hypersphere select",
+    ),
+    *(
+        "hypersphere evidence import",
+        "hypersphere pretrain --from",
+        "snakemake --unlock",
+        "snakemake --touch",
+    ),
     "snakemake --cores all --sdm conda",
     *("snakemake --workflow-profile", "snakemake --cores all --config epochs=3"),
     # are tests, write pages of the repository, or download
-    *("make test", "make pages", "make lint", "make setup", "make mutants", "make lock", "SCALE=smoke", "scale=smoke"),
+    *(
+        "make test",
+        "make pages",
+        "make lint",
+        "make setup",
+        "make mutants",
+        "make lock",
+        "SCALE=smoke",
+        "scale=smoke",
+    ),
     # need a GPU, or are of the real papers
-    *("SCALE=workstation", "SCALE=paper", "snakemake --config scale=paper", "simclr-cosinelogits0.25-digits-s0"),
+    *(
+        "SCALE=workstation",
+        "SCALE=paper",
+        "snakemake --config scale=paper",
+        "simclr-cosinelogits0.25-digits-s0",
+    ),
     # stand there without the names that they need
     *("hypersphere pack", "hypersphere prepare", "hypersphere artifact", "hypersphere studies"),
 )
@@ -54,9 +79,13 @@ def documented() -> list[str]:
         text = page.read_text(encoding="utf-8").replace("\\\n", " ")
         blocks = re.findall(r"^```\w*\n(.*?)^```", text, flags=re.MULTILINE | re.DOTALL)
         lines = [line.partition("  #")[0] for block in blocks for line in block.splitlines()]
-        inline = re.findall(r"`([^`\n]+)`", re.sub(r"^```.*?^```", "", text, flags=re.MULTILINE | re.DOTALL))
+        inline = re.findall(
+            r"`([^`\n]+)`", re.sub(r"^```.*?^```", "", text, flags=re.MULTILINE | re.DOTALL)
+        )
         found += [part.strip() for line in (*lines, *inline) for part in line.split("&&")]
-    commands = {command for command in found if command.split(" ")[0] in PROGRAMS and " " in command}
+    commands = {
+        command for command in found if command.split(" ")[0] in PROGRAMS and " " in command
+    }
     return sorted(command for command in commands if "…" not in command)
 
 
@@ -84,7 +113,9 @@ def test_the_real_papers_have_what_a_page_names(command: str) -> None:
     """The target or subcommand with its options, the settings, and each artifact, which is made at that scale."""
     words = shlex.split(command.replace("<", "").replace(">", ""))
     if words[0] == "make":
-        targets = re.findall(r"^([a-z-]+):", (REPOSITORY / "Makefile").read_text(), flags=re.MULTILINE)
+        targets = re.findall(
+            r"^([a-z-]+):", (REPOSITORY / "Makefile").read_text(), flags=re.MULTILINE
+        )
         assert {word for word in words[1:] if "=" not in word} <= set(targets)
     elif words[0] == "hypersphere" and not words[1].startswith("--"):
         allowed = cli.parser()[1][words[1]]._option_string_actions
@@ -97,16 +128,25 @@ def test_the_real_papers_have_what_a_page_names(command: str) -> None:
     for name in only.split() if isinstance(only, str) else only:
         paper, _, artifact = name.partition("/")
         assert (
-            not artifact or (paper, artifact) in plan.made_artifacts or artifact in plan.config.papers[paper].studied
+            not artifact
+            or (paper, artifact) in plan.made_artifacts
+            or artifact in plan.config.papers[paper].studied
         ), command
 
 
 def adapted(command: str, place: Checkout) -> str:
     """A command of a page with an artifact, a run and a number of the small project."""
-    run = next(path.name for path in sorted((place.results / "runs").iterdir()) if path.name.startswith("simsiam-cut9"))
+    run = next(
+        path.name
+        for path in sorted((place.results / "runs").iterdir())
+        if path.name.startswith("simsiam-cut9")
+    )
     command = re.sub(r"""ONLY=("[^"]*"|'[^']*'|\S+)""", f"ONLY={TABLE}", command)
-    command = re.sub(r"only=\[[^]]*\]", f'only=["{TABLE}"]', command).replace("scale=paper", "scale=quick")
-    if command.startswith("make evidence") and "ONLY=" not in command:  # .ci/run makes all, from the real records
+    command = re.sub(r"only=\[[^]]*\]", f'only=["{TABLE}"]', command).replace(
+        "scale=paper", "scale=quick"
+    )
+    # .ci/run makes all, from the real records
+    if command.startswith("make evidence") and "ONLY=" not in command:
         command += f" ONLY={TABLE}"
     return re.sub(r"<run>|\bRUN\b(?!=)", run, command)
 

@@ -23,7 +23,9 @@ def poison(tmp_path: Path) -> Path:
     folder = tmp_path / "poison"
     folder.mkdir()
     for module in ("torch", "hypersphere"):
-        (folder / f"{module}.py").write_text(f"raise SystemExit('the poisoned {module} was imported')\n")
+        (folder / f"{module}.py").write_text(
+            f"raise SystemExit('the poisoned {module} was imported')\n"
+        )
     return folder
 
 
@@ -61,13 +63,16 @@ def test_jobs_run_in_the_environment_from_the_checkout_to_the_same_bytes(
     made = [path for path in prepared.rglob("*") if path.suffix in (".npy", ".json")]
     assert len(made) > 4
     for path in made:
-        assert path.read_bytes() == (finished.root / path.relative_to(place.root)).read_bytes(), path
+        assert path.read_bytes() == (finished.root / path.relative_to(place.root)).read_bytes(), (
+            path
+        )
 
     left = {job.output for job in place.jobs()}  # what ran with conda does not run again without it
     assert len(left) > 10
     assert not {target, f"results/quick/batches/{prepared.name}.prepared.json"} & left
 
-    assert f"\n{(conda / 'asked.log').read_text()}".count("\nenv create ") == 1  # all rules share it
+    # all rules share it
+    assert f"\n{(conda / 'asked.log').read_text()}".count("\nenv create ") == 1
     (handed,) = (conda / "handed").iterdir()
     assert handed.read_bytes() == (place.root / "environment.yml").read_bytes()
     entries = re.findall(r'^ *- +"?(.+?)"?$', handed.read_text(), flags=re.MULTILINE)
@@ -83,7 +88,9 @@ def test_the_poison_is_poison(fresh: Checkout, poison: Path) -> None:
 
 
 @pytest.mark.parametrize("option", [("--use-conda",), ("--sdm", "conda")], ids=" ".join)
-def test_without_conda_one_sentence_says_so(fresh: Checkout, approve: Approve, option: tuple[str, ...]) -> None:
+def test_without_conda_one_sentence_says_so(
+    fresh: Checkout, approve: Approve, option: tuple[str, ...]
+) -> None:
     folders = fresh.environment["PATH"].split(os.pathsep)
     without = os.pathsep.join(folder for folder in folders if not (Path(folder) / "conda").exists())
     done = fresh.snakemake("--cores", "1", *option, status=1, PATH=without)

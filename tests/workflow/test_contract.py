@@ -13,8 +13,18 @@ CLAIMS = """
     scale reading verdict source
 """
 TABLES = ("embedding_norms/table5", "lecture/supervised_knn")
-FIGURES = [f"embedding_norms/{name}" for name in ("norms_over_epochs", "spread_of_norms", "fig1", "fig6", "figS1")]
-RUN_FILES = {"run.yaml", "encoder.safetensors", "heads.safetensors", "history.csv", "timing.csv", "manifest.json"}
+FIGURES = [
+    f"embedding_norms/{name}"
+    for name in ("norms_over_epochs", "spread_of_norms", "fig1", "fig6", "figS1")
+]
+RUN_FILES = {
+    "run.yaml",
+    "encoder.safetensors",
+    "heads.safetensors",
+    "history.csv",
+    "timing.csv",
+    "manifest.json",
+}
 
 
 def read(path: Path) -> dict[str, dict[str, str]]:
@@ -40,24 +50,38 @@ def test_claims_has_the_columns_of_the_contract_and_a_row_per_published_claim_wh
     assert judged
     assert judged == {name: rows[name] for name in judged}
     page = (finished.results / "tables" / "embedding_norms" / "table5.md").read_text()
-    answered = [row for row in judged.values() if row["artifact"] == "table5" and row["verdict"] != "not run"]
-    assert page.partition("### Verdicts on table5\n")[2].count("| quick only |") == len(answered) > 0
+    answered = [
+        row
+        for row in judged.values()
+        if row["artifact"] == "table5" and row["verdict"] != "not run"
+    ]
+    assert (
+        page.partition("### Verdicts on table5\n")[2].count("| quick only |") == len(answered) > 0
+    )
 
 
 def test_every_artifact_is_there_in_every_format_and_every_run_with_its_files_and_no_state_to_resume(
     finished: Checkout,
 ) -> None:
     expected = {f"tables/{name}.{form}" for name in TABLES for form in ("csv", "md", "tex", "json")}
-    expected |= {f"figures/{name}.{form}" for name in FIGURES for form in ("svg", "png", "csv", "json")}
+    expected |= {
+        f"figures/{name}.{form}" for name in FIGURES for form in ("svg", "png", "csv", "json")
+    }
     assert set(finished.files("tables/**/*", "figures/**/*")) == expected
     folders = list((finished.results / "runs").iterdir())
     assert len(folders) == RUNS
     for folder in folders:
-        names = {path.name for path in folder.iterdir() if path.is_file() and not path.name.startswith(".")}
+        names = {
+            path.name
+            for path in folder.iterdir()
+            if path.is_file() and not path.name.startswith(".")
+        }
         assert names == RUN_FILES, folder.name
 
 
-def test_nothing_to_do_on_a_second_run_and_plan_says_so_and_which_runs_there_are(finished: Checkout) -> None:
+def test_nothing_to_do_on_a_second_run_and_plan_says_so_and_which_runs_there_are(
+    finished: Checkout,
+) -> None:
     assert finished.jobs() == []
     said = finished.hypersphere("plan", "--verbose").stdout
     assert "Nothing to be done" in said
@@ -73,13 +97,18 @@ def test_plan_gives_the_jobs_and_reasons_of_snakemake(copy: Checkout) -> None:
     assert re.search(r"params have changed since last execution:\n +evaluate", said)
 
 
-def test_root_and_workflow_snakefile_list_the_same_jobs_and_every_job_of_a_dry_run_is_read(fresh: Checkout) -> None:
+def test_root_and_workflow_snakefile_list_the_same_jobs_and_every_job_of_a_dry_run_is_read(
+    fresh: Checkout,
+) -> None:
     """A root Snakefile that only includes the other, without a default rule of its own, does nothing, silently.
 
     The other tests read dry runs by `parse`; here its count is compared with Snakemake's own table.
     """
     text = fresh.dry_run()
-    table = {name: int(n) for name, n in re.findall(r"^(\w+) +(\d+)$", text.split("\n\n\n")[0], flags=re.MULTILINE)}
+    table = {
+        name: int(n)
+        for name, n in re.findall(r"^(\w+) +(\d+)$", text.split("\n\n\n")[0], flags=re.MULTILINE)
+    }
     counted = {**rules(parse(text)), "all": 1}
     assert {**counted, "total": sum(counted.values())} == table
     root = {job.output for job in parse(text)}
@@ -91,7 +120,9 @@ def test_root_and_workflow_snakefile_list_the_same_jobs_and_every_job_of_a_dry_r
 def test_a_dry_run_imports_no_torch(place: Checkout) -> None:
     """Modules of these names lie beside the package, where Python looks first; a process of its own, to look anew."""
     for module in ("torch", "torchvision"):
-        (place.root / "src" / f"{module}.py").write_text("raise SystemExit('a dry run imported torch')\n")
+        (place.root / "src" / f"{module}.py").write_text(
+            "raise SystemExit('a dry run imported torch')\n"
+        )
     done = place.run("python", "-m", "snakemake", "--dry-run", "--cores", "2", "--quiet", "host")
     assert parse(done.stdout + done.stderr)
     used = place.run("python", "src/hypersphere", "rehearse", status=1)
@@ -110,13 +141,23 @@ def test_every_rule_that_computes_names_the_conda_environment(fresh: Checkout) -
             assert (file.parent / named).resolve() == (fresh.root / "environment.yml").resolve()
 
 
-def test_a_wiped_folder_rebuilt_one_job_at_a_time_has_the_same_bytes(finished: Checkout, copy: Checkout) -> None:
+def test_a_wiped_folder_rebuilt_one_job_at_a_time_has_the_same_bytes(
+    finished: Checkout, copy: Checkout
+) -> None:
     """The finished copy ran two jobs at a time; here all results, data, logs and Snakemake's records are removed."""
     for folder in ("results", "logs", ".snakemake", "data/processed"):
         shutil.rmtree(copy.root / folder)
     copy.snakemake("--cores", "1")
     rebuilt = copy.content()
-    assert {name.rpartition(".")[2] for name in rebuilt} >= {"safetensors", "csv", "md", "tex", "svg", "png", "html"}
+    assert {name.rpartition(".")[2] for name in rebuilt} >= {
+        "safetensors",
+        "csv",
+        "md",
+        "tex",
+        "svg",
+        "png",
+        "html",
+    }
     assert differing(finished.content(), rebuilt) == set()
     for file in ("encoder.safetensors", "history.csv"):  # the control: another seed has other bytes
         contents = [path.read_bytes() for path in (finished.results / "runs").glob(f"*/{file}")]

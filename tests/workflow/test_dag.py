@@ -22,13 +22,17 @@ def box_of(rule: str) -> str:
     return found
 
 
-def test_arrows_are_what_snakemake_says_and_every_other_wait_follows_from_them(place: Checkout) -> None:
+def test_arrows_are_what_snakemake_says_and_every_other_wait_follows_from_them(
+    place: Checkout,
+) -> None:
     """At a scale on real images with records, whose claims the report reads."""
     scale_on_real_images(place)
     records = place.root / "evidence" / "laptop" / "runs.csv"
     records.parent.mkdir(parents=True)
     records.touch()
-    said = place.snakemake("--rulegraph", "--forceall", "everything", "records", settings=("scale=laptop",)).stdout
+    said = place.snakemake(
+        "--rulegraph", "--forceall", "everything", "records", settings=("scale=laptop",)
+    ).stdout
     names = dict(re.findall(r'^\s*(\d+)\[label = "(\w+)"', said, flags=re.MULTILINE))
     graph = nx.DiGraph()
     for start, end in re.findall(r"^\s*(\d+) -> (\d+)$", said, flags=re.MULTILINE):

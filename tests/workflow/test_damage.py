@@ -71,14 +71,20 @@ REBUILT = (*DRAWN, "statistics/embedding_norms/table5/summary.csv", "theory.csv"
 """What follows from the evaluations: `verify` makes it again, where these are whole."""
 
 
-def test_finished_results_pass_and_a_run_trained_and_probed_again_has_the_same_bytes(finished: Checkout) -> None:
+def test_finished_results_pass_and_a_run_trained_and_probed_again_has_the_same_bytes(
+    finished: Checkout,
+) -> None:
     name = finished.run_folder("simsiam-cut9-upright-s1").name
     said = finished.hypersphere("verify", "--rerun", name).stdout
     assert f"{name}: finished after 2 epochs" in said
     assert "left alone" not in said  # every file is a result that a manifest lists
     counts = dict(re.findall(r"^(.+): (\d+ of \d+) as ", said, flags=re.MULTILINE))
     # kNN and norms of twenty runs, kNN of the lecture's, and of the raw pixels of two datasets
-    assert counts.items() >= {("datasets", "2 of 2"), ("runs", f"{RUNS} of {RUNS}"), ("evaluations", "43 of 43")}
+    assert counts.items() >= {
+        ("datasets", "2 of 2"),
+        ("runs", f"{RUNS} of {RUNS}"),
+        ("evaluations", "43 of 43"),
+    }
     assert counts.items() >= {("trained and probed again", "1 of 1"), ("markers", "10 of 10")}
 
 
@@ -98,7 +104,9 @@ def test_any_harm_to_any_kind_of_file_is_named_and_one_rebuild_mends_it(
     if moment == "verify":
         text = copy.hypersphere("verify", "--mend").stdout
         for path, said in harmed.items():
-            assert not said or re.search(rf"^differs: {re.escape(str(path))}: .*{said}", text, re.MULTILINE), path
+            assert not said or re.search(
+                rf"^differs: {re.escape(str(path))}: .*{said}", text, re.MULTILINE
+            ), path
     copy.snakemake("--cores", "2")
     assert differing(copy.content(), finished.content()) == set()
 
@@ -106,16 +114,23 @@ def test_any_harm_to_any_kind_of_file_is_named_and_one_rebuild_mends_it(
 def test_what_follows_is_made_again_and_compared_and_verify_changes_nothing(copy: Checkout) -> None:
     for name in REBUILT:
         rot(copy.results / name)
-    (copy.results / "tables" / "embedding_norms" / "stray.md").write_text("of an artifact that is gone")
+    (copy.results / "tables" / "embedding_norms" / "stray.md").write_text(
+        "of an artifact that is gone"
+    )
     before = copy.content()
     done = copy.hypersphere("verify", status=2)
-    assert f"differs: {copy.results}: {', '.join(sorted(REBUILT))}: differ when made again" in done.stdout
+    assert (
+        f"differs: {copy.results}: {', '.join(sorted(REBUILT))}: differ when made again"
+        in done.stdout
+    )
     assert "stray.md: nothing of this checkout makes" in done.stdout
     assert "`make mend`" in done.stderr
     assert differing(copy.content(), before) == set()
 
 
-def test_an_altered_array_fails_the_runs_that_need_it_and_is_prepared_again(copy: Checkout, finished: Checkout) -> None:
+def test_an_altered_array_fails_the_runs_that_need_it_and_is_prepared_again(
+    copy: Checkout, finished: Checkout
+) -> None:
     (array,) = copy.root.glob("data/processed/upright-*/train/images.npy")
     rot(array)
     shutil.rmtree(copy.run_folder("simsiam-cut9-upright-s1"))
@@ -128,7 +143,10 @@ def test_an_altered_array_fails_the_runs_that_need_it_and_is_prepared_again(copy
 
 # What is lost alone
 
-MARKER, EVALUATION = "batches/simclr-turned-????????.json", "evaluations/simclr-default-turned-s0-*/*.csv"
+MARKER, EVALUATION = (
+    "batches/simclr-turned-????????.json",
+    "evaluations/simclr-default-turned-s0-*/*.csv",
+)
 
 
 def test_what_is_lost_is_made_again_to_the_same_bytes_and_nothing_is_trained(
@@ -187,12 +205,17 @@ def test_other_code_is_named_and_gives_other_bytes(copy: Checkout) -> None:
     name = copy.run_folder("simsiam-cut9-upright-s1").name
     said = copy.hypersphere("verify", "--rerun", name, status=2).stdout
     assert f"runs/{name}/manifest.json: code: not those" in said
-    assert f"runs: {RUNS - 8} of {RUNS} as they should be" in said  # SimSiam: two rows, two datasets, two seeds
-    assert re.search(rf"runs/{name}: encoder\.safetensors, heads\.safetensors, .*: differ when made", said)
+    # SimSiam: two rows, two datasets, two seeds
+    assert f"runs: {RUNS - 8} of {RUNS} as they should be" in said
+    assert re.search(
+        rf"runs/{name}: encoder\.safetensors, heads\.safetensors, .*: differ when made", said
+    )
 
 
 @pytest.mark.parametrize("options", [("--rerun", "none"), ("--set", "scale=paper")], ids=" ".join)
-def test_what_is_not_there_is_a_sentence(finished: Checkout, approve: Approve, options: tuple[str, str]) -> None:
+def test_what_is_not_there_is_a_sentence(
+    finished: Checkout, approve: Approve, options: tuple[str, str]
+) -> None:
     said = finished.hypersphere("verify", *options, status=2).stderr
     approve(said.strip().replace(str(finished.root), "ROOT"))
 
@@ -203,11 +226,16 @@ def test_what_is_not_there_is_a_sentence(finished: Checkout, approve: Approve, o
 def mounted(place: Checkout, script: str, settings: str = "") -> tuple[str, list[str]]:
     """What is said by ``script``, run in the checkout in a namespace of its own, and its sentences."""
     probe = subprocess.run(
-        ["unshare", "-rm", "mount", "-t", "tmpfs", "tmpfs", "/mnt"], capture_output=True, text=True, check=False
+        ["unshare", "-rm", "mount", "-t", "tmpfs", "tmpfs", "/mnt"],
+        capture_output=True,
+        text=True,
+        check=False,
     )
     if probe.returncode:
         pytest.skip(f"mounting a file system is not permitted here: {probe.stderr.strip()}")
-    lines = f'set -e; hypersphere() {{ {sys.executable} src/hypersphere "$@" {settings}; }}; {script}'
+    lines = (
+        f'set -e; hypersphere() {{ {sys.executable} src/hypersphere "$@" {settings}; }}; {script}'
+    )
     done = place.run("unshare", "-rm", "bash", "-c", lines)
     said = done.stdout + done.stderr
     return said, [line for line in said.splitlines() if line.startswith("hypersphere: ")]
@@ -242,14 +270,22 @@ def test_a_full_disk_is_a_sentence_and_the_next_run_goes_on(place: Checkout) -> 
     assert json.loads(said[said.index("{\n") :].partition("\n}")[0] + "}")["status"] == "finished"
 
 
-def test_a_read_only_folder_is_a_sentence_from_every_command(finished: Checkout, copy: Checkout) -> None:
+def test_a_read_only_folder_is_a_sentence_from_every_command(
+    finished: Checkout, copy: Checkout
+) -> None:
     """Results and data are mounted over themselves, read-only; a run, a dataset and raw pixels lack a file."""
     run = copy.run_folder("simclr-default-upright-s0")
     (run / "manifest.json").unlink()
     next(copy.root.glob("data/processed/turned-*/manifest.json")).unlink()
     next(copy.results.glob("evaluations/pixels-upright/*.csv")).unlink()
     other = copy.run_folder("simclr-default-upright-s1").name
-    calls = [f"pretrain {run.name}", f"evaluate {other}", "claims", "artifact embedding_norms/table5", "prepare turned"]
+    calls = [
+        f"pretrain {run.name}",
+        f"evaluate {other}",
+        "claims",
+        "artifact embedding_norms/table5",
+        "prepare turned",
+    ]
     said, sentences = mounted(
         copy,
         "for folder in results data; do mount --bind $folder $folder; mount -o remount,bind,ro $folder; done\n"
@@ -264,7 +300,8 @@ def test_a_read_only_folder_is_a_sentence_from_every_command(finished: Checkout,
     assert not list(copy.root.glob("results/**/.*.part"))
     copy.snakemake("--cores", "2")  # the control: written to, all is well
     prepared = {
-        path.relative_to(finished.results).as_posix() for path in finished.results.glob("batches/*.prepared.json")
+        path.relative_to(finished.results).as_posix()
+        for path in finished.results.glob("batches/*.prepared.json")
     }
     # A dataset that nothing needs any more is not prepared again.
     assert differing(copy.content(), finished.content()) <= prepared

@@ -24,7 +24,11 @@ from .released import ARCHIVE, STRAY, alone, dvc, listed, objects, rewrite
 pytestmark = pytest.mark.tools
 
 DECLARED = yaml.safe_load((REPOSITORY / "dvc.yaml").read_text())
-ENTRIES = [entry for stage in DECLARED["stages"].values() for entry in [*stage["outs"], *stage.get("metrics", [])]]
+ENTRIES = [
+    entry
+    for stage in DECLARED["stages"].values()
+    for entry in [*stage["outs"], *stage.get("metrics", [])]
+]
 OUTPUTS = {path: options for entry in ENTRIES for path, options in entry.items()}
 """Every output and metric of dvc.yaml, with its options."""
 
@@ -54,7 +58,11 @@ def damaged(folder: Path) -> set[str]:
     """Names of objects of a cache whose bytes have another md5."""
     found = objects(folder)
     assert len(found) > 100
-    return {n for n, path in found.items() if hashlib.md5(path.read_bytes()).hexdigest() != n.removesuffix(".dir")}
+    return {
+        n
+        for n, path in found.items()
+        if hashlib.md5(path.read_bytes()).hexdigest() != n.removesuffix(".dir")
+    }
 
 
 # What dvc.yaml and the configuration declare.
@@ -72,8 +80,12 @@ def test_every_result_is_an_output(finished: Checkout) -> None:
     """Those of the scale, the exact studies, and the report."""
     outputs = [path.replace("${scale}", finished.results.name) for path in OUTPUTS]
     results = finished.root / "results"
-    files = {path.relative_to(finished.root).as_posix() for path in results.rglob("*") if path.is_file()}
-    assert {f"results/{name}" for name in ("quick/claims.csv", "report/index.html", "exact/theory.csv")} <= files
+    files = {
+        path.relative_to(finished.root).as_posix() for path in results.rglob("*") if path.is_file()
+    }
+    assert {
+        f"results/{name}" for name in ("quick/claims.csv", "report/index.html", "exact/theory.csv")
+    } <= files
     assert not_below(files, outputs) == set()
 
 
@@ -83,7 +95,9 @@ def not_below(files: Iterable[str], places: Iterable[str]) -> set[str]:
 
 
 def tracked(*folders: str) -> set[str]:
-    done = subprocess.run(["git", "ls-files", *folders], cwd=REPOSITORY, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        ["git", "ls-files", *folders], cwd=REPOSITORY, capture_output=True, text=True, check=True
+    )
     return set(done.stdout.splitlines())
 
 
@@ -95,16 +109,23 @@ def decisive(environment: dict[str, str]) -> set[str]:
     return not_below(opened, NOT_DECISIVE)
 
 
-def test_the_stages_depend_on_every_tracked_file_that_decides_what_they_make(decisive: set[str]) -> None:
+def test_the_stages_depend_on_every_tracked_file_that_decides_what_they_make(
+    decisive: set[str],
+) -> None:
     """All is of the last stage. Of the others are the configuration, the code, and what decides bytes of datasets."""
     deps = {name: stage["deps"] for name, stage in DECLARED["stages"].items()}
     tables = {file for file in tracked("data") if not file.endswith(".md")}
-    assert {"papers", "evidence", "plugins", "data"} <= {file.partition("/")[0] for file in decisive}
+    assert {"papers", "evidence", "plugins", "data"} <= {
+        file.partition("/")[0] for file in decisive
+    }
     assert not_below(decisive | tables, deps["results"]) == set()
     assert not_below(decisive, [one for one in deps["results"] if one != "plugins"])  # the control
 
     code = {file for file in decisive if file.endswith((".py", ".smk", "Snakefile"))}
-    configured = {*project.load(REPOSITORY, {"scale": "paper"}).read, *project.load(REPOSITORY, {}).read}
+    configured = {
+        *project.load(REPOSITORY, {"scale": "paper"}).read,
+        *project.load(REPOSITORY, {}).read,
+    }
     of_datasets = {data_files.TABLE, data_files.CHECKSUMS, *data_files.WHOLE.values()}
     needed = code | {path.relative_to(REPOSITORY).as_posix() for path in configured | of_datasets}
     for name in ("data", "runs"):
@@ -133,15 +154,25 @@ def test_repro_has_snakemake_make_what_is_missing_and_only_that_and_leaves_it_no
     made = re.findall(r"^Finished jobid: .* \(Rule: (\w+)\)$", said, flags=re.MULTILINE)
     collecting = ("all", "data", "runs", "reproduce")  # rules that make no file
     assert [rule for rule in made if rule not in collecting] == ["scorecard"]
-    assert (released.results / "scorecard.html").read_bytes() == (finished.results / "scorecard.html").read_bytes()
+    assert (released.results / "scorecard.html").read_bytes() == (
+        finished.results / "scorecard.html"
+    ).read_bytes()
     assert released.jobs() == []
 
 
-def test_weights_data_archives_and_evidence_are_outputs_and_states_locks_and_halves_are_not(released: Checkout) -> None:
+def test_weights_data_archives_and_evidence_are_outputs_and_states_locks_and_halves_are_not(
+    released: Checkout,
+) -> None:
     runs = listed(released, f"results/{released.results.name}/runs")
-    assert {Path(path).name for path in runs} >= {"encoder.safetensors", "history.csv", "manifest.json", "run.yaml"}
+    assert {Path(path).name for path in runs} >= {
+        "encoder.safetensors",
+        "history.csv",
+        "manifest.json",
+        "run.yaml",
+    }
     assert not {Path(path).name for path in runs} & {Path(name).name for name in STRAY}
-    assert next((released.results / "runs").glob("*/unfinished-*/resume.safetensors"))  # and they were left alone
+    # and they were left alone
+    assert next((released.results / "runs").glob("*/unfinished-*/resume.safetensors"))
     assert list(listed(released, "data/raw")) == [Path(ARCHIVE).name]
     evidence = listed(released, f"results/{released.results.name}/evidence")
     assert sorted(evidence) == sorted(f"{name}.csv" for name in records.TABLES)
@@ -150,7 +181,9 @@ def test_weights_data_archives_and_evidence_are_outputs_and_states_locks_and_hal
         assert set(moved.values()) <= remote.keys()
 
 
-def test_a_release_is_of_what_is_finished_and_committed(copied: Checkout, released: Checkout) -> None:
+def test_a_release_is_of_what_is_finished_and_committed(
+    copied: Checkout, released: Checkout
+) -> None:
     """The published checkout is the control: it says what to do next, and its lock lists the report."""
     said = (released.root.parent / "release.log").read_text()
     assert said.endswith(
@@ -167,7 +200,9 @@ def test_a_release_is_of_what_is_finished_and_committed(copied: Checkout, releas
     assert (copied.root / "dvc.lock").read_bytes() == lock
 
 
-def test_status_is_clean_with_the_archives_and_without_them_after_the_next_repro(copied: Checkout) -> None:
+def test_status_is_clean_with_the_archives_and_without_them_after_the_next_repro(
+    copied: Checkout,
+) -> None:
     """The control is in between: status names what was deleted and edited. Snakemake has nothing to do all along,
     although DVC turns its hard links into new copies before each stage."""
     assert json.loads(dvc(copied, "status", "--json")) == {}
@@ -190,7 +225,9 @@ def test_metrics_show_the_numbers_of_the_scorecard(released: Checkout) -> None:
     counted = written[released.results.name]
     kinds = [counted.get(kind, {}) for kind in ("claims", "exact studies", "theorems", "sentences")]
     with (released.results / "claims.csv").open() as handle:
-        assert sum(sum(of.values()) for kind in kinds for of in kind.values()) == len(list(csv.DictReader(handle)))
+        assert sum(sum(of.values()) for kind in kinds for of in kind.values()) == len(
+            list(csv.DictReader(handle))
+        )
 
 
 def test_plots_show_the_figures_and_their_curves(released: Checkout, tmp_path: Path) -> None:
@@ -215,7 +252,11 @@ def test_a_retrained_run_and_a_new_figure_leave_the_cache_as_it_was(copied: Chec
     drawing = copied.results / "figures" / "embedding_norms" / "norms_over_epochs.png"
     before = {path: path.read_bytes() for path in (run / "encoder.safetensors", drawing)}
     assert all(path.stat().st_nlink > 1 for path in before)
-    copied.edit("src/hypersphere/objectives/nt_xent.py", "return F.cross_entropy", "return 2 * F.cross_entropy")
+    copied.edit(
+        "src/hypersphere/objectives/nt_xent.py",
+        "return F.cross_entropy",
+        "return 2 * F.cross_entropy",
+    )
     copied.edit("src/hypersphere/report/kinds/lines.py", "PANEL = 2.1", "PANEL = 2.4")
     for command in (("pretrain", run.name), ("artifact", "embedding_norms/norms_over_epochs")):
         copied.hypersphere(*command)
@@ -248,9 +289,13 @@ def test_reproduce_never_needs_dvc(finished: Checkout, tmp_path: Path) -> None:
     without_dvc = Checkout(root, finished.environment | {"PATH": path})
     (without_dvc.results / "scorecard.html").unlink()
     without_dvc.run("make", "reproduce")
-    assert (without_dvc.results / "scorecard.html").read_bytes() == (finished.results / "scorecard.html").read_bytes()
+    assert (without_dvc.results / "scorecard.html").read_bytes() == (
+        finished.results / "scorecard.html"
+    ).read_bytes()
     assert not (without_dvc.root / "dvc.lock").exists()
     # The control: what does need DVC fails, and says so.
-    (without_dvc.root / "dvc.lock").write_text("stages: {runs: {outs: [{path: results/quick/runs, md5: 0}]}}")
+    (without_dvc.root / "dvc.lock").write_text(
+        "stages: {runs: {outs: [{path: results/quick/runs, md5: 0}]}}"
+    )
     assert "No module named dvc" in without_dvc.run("make", "restore", status=2).stderr
     without_dvc.run(str(without_dvc.root / ".venv" / "bin" / "dvc"), status=97)

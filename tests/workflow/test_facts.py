@@ -35,7 +35,9 @@ def test_snakemake_deletes_an_output_before_its_job_and_when_it_is_killed_and_lo
     for name in ("declared.txt", "undeclared.txt"):
         (tmp_path / name).write_text("a state to resume from")
     place.snakemake("--cores", "1", "--forceall", status=1)
-    before, after = ({*(tmp_path / f"{when}.log").read_text().split()} for when in ("before", "after"))
+    before, after = (
+        {*(tmp_path / f"{when}.log").read_text().split()} for when in ("before", "after")
+    )
     assert {"declared.txt", "undeclared.txt"} & before == {"undeclared.txt"}
     assert {"declared.txt", "undeclared.txt"} <= after
     assert not (tmp_path / "declared.txt").exists()
@@ -84,12 +86,18 @@ def test_dvc_deletes_what_does_not_persist_refuses_an_ignored_lock_and_hands_out
     for command in (("git", "init", "-q"), (sys.executable, "-m", "dvc", "init", "-q")):
         place.run(*command)
     outputs = [{name: {"persist": name == "kept.bin"}} for name in ("kept.bin", "lost.bin")]
-    stage = {"cmd": "ls > seen.log; touch kept.bin lost.bin", "deps": ["source.txt"], "outs": outputs}
+    stage = {
+        "cmd": "ls > seen.log; touch kept.bin lost.bin",
+        "deps": ["source.txt"],
+        "outs": outputs,
+    }
     (place.root / "dvc.yaml").write_text(yaml.safe_dump({"stages": {"all": stage}}))
     for source in ("1", "2"):
         (place.root / "source.txt").write_text(source)
         dvc(place, "repro")
-    assert {"kept.bin", "lost.bin"} & {*(place.root / "seen.log").read_text().split()} == {"kept.bin"}
+    assert {"kept.bin", "lost.bin"} & {*(place.root / "seen.log").read_text().split()} == {
+        "kept.bin"
+    }
 
     # So .gitignore cannot keep a quick run's dvc.lock out of a commit.
     (place.root / ".gitignore").write_text("dvc.lock\n")
@@ -102,12 +110,17 @@ def test_dvc_deletes_what_does_not_persist_refuses_an_ignored_lock_and_hands_out
     dvc(place, "add", "weights.bin")
     for verify in (True, False):
         remote = f"url = ../store\nverify = {verify}\n"
-        (place.root / ".dvc" / "config").write_text(f"[core]\nremote = store\n['remote \"store\"']\n{remote}")
+        (place.root / ".dvc" / "config").write_text(
+            f"[core]\nremote = store\n['remote \"store\"']\n{remote}"
+        )
         if verify:
             dvc(place, "push", "weights.bin")
             (stored,) = (p for p in (place.root / "store").rglob("*") if p.is_file())
         rewrite(stored, b"Weights")
-        for path in (weights, *(p for p in (place.root / ".dvc" / "cache").rglob("*") if p.is_file())):
+        for path in (
+            weights,
+            *(p for p in (place.root / ".dvc" / "cache").rglob("*") if p.is_file()),
+        ):
             path.unlink(missing_ok=True)
         place.run(sys.executable, "-m", "dvc", "pull", "weights.bin", status=int(verify))
     assert weights.read_bytes() == b"Weights"

@@ -26,7 +26,9 @@ def said(place: Checkout) -> str:
     return place.root.with_name("snakemake.log").read_text()
 
 
-def wait_for(place: Checkout, condition: Callable[[], object], process: subprocess.Popen[bytes] | None = None) -> None:
+def wait_for(
+    place: Checkout, condition: Callable[[], object], process: subprocess.Popen[bytes] | None = None
+) -> None:
     """Poll for PATIENCE seconds at most, and only while the process is at work."""
     deadline = time.monotonic() + PATIENCE
     while not condition():
@@ -52,7 +54,12 @@ def at_work(place: Checkout, *arguments: str) -> Iterator[subprocess.Popen[bytes
     command = [sys.executable, *arguments]
     with place.root.with_name("snakemake.log").open("wb") as log:
         process = subprocess.Popen(
-            command, cwd=place.root, env=place.environment, stdout=log, stderr=log, start_new_session=True
+            command,
+            cwd=place.root,
+            env=place.environment,
+            stdout=log,
+            stderr=log,
+            start_new_session=True,
         )
     try:
         yield process
@@ -65,7 +72,10 @@ def at_work(place: Checkout, *arguments: str) -> Iterator[subprocess.Popen[bytes
 
 def begun(place: Checkout) -> set[Path]:
     """The runs at work: their folders of unfinished work are there, with the untrained encoder in each."""
-    return {path.parents[2] for path in place.root.glob("results/*/runs/*/unfinished-*/snapshots/*.safetensors")}
+    return {
+        path.parents[2]
+        for path in place.root.glob("results/*/runs/*/unfinished-*/snapshots/*.safetensors")
+    }
 
 
 @pytest.mark.long
@@ -74,7 +84,9 @@ def test_a_living_snakemake_keeps_its_locks_and_after_a_kill_its_jobs_stop_and_t
     place: Checkout,
 ) -> None:
     jobs = place.jobs(settings=LONG)
-    marker = next(job.output for job in jobs if job.rule == "pretrain" and "/simclr-upright" in job.output)
+    marker = next(
+        job.output for job in jobs if job.rule == "pretrain" and "/simclr-upright" in job.output
+    )
     locks = place.root / ".snakemake" / "locks"
     with at_work(place, "-m", "snakemake", "--cores", "1", marker, "--config", *LONG) as process:
         wait_for(place, lambda: begun(place), process)
@@ -107,7 +119,9 @@ def test_a_living_snakemake_keeps_its_locks_and_after_a_kill_its_jobs_stop_and_t
     # The same bytes as where nobody was killed.
     result = contents(killed)
     shutil.rmtree(killed)
-    place.hypersphere("pretrain", killed.name, *(part for setting in LONG for part in ("--set", setting)))
+    place.hypersphere(
+        "pretrain", killed.name, *(part for setting in LONG for part in ("--set", setting))
+    )
     assert started_at(killed / "manifest.json") == [0]
     assert contents(killed) == result
 

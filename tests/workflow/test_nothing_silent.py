@@ -49,7 +49,9 @@ def test_a_wrong_config_is_a_sentence(place: Checkout, approve: Approve) -> None
     ],
     ids=str,
 )
-def test_a_wrong_setting_is_a_sentence_and_writes_nothing(fresh: Checkout, approve: Approve, setting: str) -> None:
+def test_a_wrong_setting_is_a_sentence_and_writes_nothing(
+    fresh: Checkout, approve: Approve, setting: str
+) -> None:
     approve(said(fresh, settings=(setting,)))
     for folder in ("results", "logs", "data/processed"):
         assert not (fresh.root / folder).exists()

@@ -11,19 +11,31 @@ pytestmark = pytest.mark.tools
 
 
 @pytest.mark.parametrize(
-    ("scale", "profile"), [("quick", ""), ("paper", ""), ("paper", "--workflow-profile"), ("paper", "--profile")]
+    ("scale", "profile"),
+    [("quick", ""), ("paper", ""), ("paper", "--workflow-profile"), ("paper", "--profile")],
 )
 def test_every_job_declares_memory_and_time_and_the_gpu_that_its_scale_needs(
     fresh: Checkout, scale: str, profile: str
 ) -> None:
     """By a dry run, which has no cluster, data or GPU. Slurm's profile has defaults for what a rule leaves out."""
-    text = fresh.dry_run(*([profile, "profiles/slurm"] if profile else ()), settings=(f"scale={scale}",))
+    text = fresh.dry_run(
+        *([profile, "profiles/slurm"] if profile else ()), settings=(f"scale={scale}",)
+    )
     assert ("profiles/slurm" in text) == bool(profile)
     assert not (fresh.root / "data" / "processed").exists()
     jobs = parse(text)
     table = "artifact_embedding_norms__table5"
-    assert {job.rule for job in jobs} >= {"prepare", "pretrain", "evaluate", table, "claims", "scorecard"}
-    declared = yaml.safe_load((fresh.root / "config" / "scales" / f"{scale}.yaml").read_text())["resources"]
+    assert {job.rule for job in jobs} >= {
+        "prepare",
+        "pretrain",
+        "evaluate",
+        table,
+        "claims",
+        "scorecard",
+    }
+    declared = yaml.safe_load((fresh.root / "config" / "scales" / f"{scale}.yaml").read_text())[
+        "resources"
+    ]
     for rule, _, _, asked in jobs:
         assert int(asked["mem_mb"]) > 0, rule
         assert int(asked["runtime"]) > 0, rule
@@ -34,7 +46,9 @@ def test_every_job_declares_memory_and_time_and_the_gpu_that_its_scale_needs(
 
 
 @pytest.mark.parametrize("name", ["generic", "slurm"])
-def test_profiles_agree_but_for_gpus_which_a_cluster_counts_itself(fresh: Checkout, name: str) -> None:
+def test_profiles_agree_but_for_gpus_which_a_cluster_counts_itself(
+    fresh: Checkout, name: str
+) -> None:
     """GPUs: test_facts.py. What DVC copies is newer, so Snakemake has to compare bytes."""
     files = [fresh.root / "profiles" / one / "config.yaml" for one in ("default", name)]
     default, cluster = (yaml.safe_load(file.read_text()) for file in files)

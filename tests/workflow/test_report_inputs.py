@@ -35,13 +35,21 @@ def reported(laptop: Checkout) -> Checkout:
 def written(place: Checkout) -> dict[str, bytes]:
     """Every file under results/report."""
     folder = place.root / "results" / "report"
-    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
 
 
 def declared(place: Checkout, rule: str) -> tuple[set[str], set[str]]:
     """The inputs and the outputs of a rule's job."""
     text = place.dry_run("--forcerun", *JOBS, "--", PAGE)
-    (block,) = (part for part in re.split(r"\n(?=(?:local)?rule )", text) if part.startswith(f"rule {rule}:"))
+    (block,) = (
+        part
+        for part in re.split(r"\n(?=(?:local)?rule )", text)
+        if part.startswith(f"rule {rule}:")
+    )
     found = (re.search(rf"^    {kind}: (.+)$", block, re.MULTILINE) for kind in ("input", "output"))
     inputs, outputs = (set(one[1].split(", ")) if one else set() for one in found)
     return inputs, outputs
@@ -55,7 +63,11 @@ def test_a_rule_opens_and_draws_only_what_it_declares(reported: Checkout) -> Non
         assert opened, rule  # control: something was seen
         assert opened <= inputs | outputs, rule
     # What Typst reads is not seen by Python.
-    drawn = set(re.findall(r'"/(results/[^"]+)"', (reported.root / "results/report/content.json").read_text()))
+    drawn = set(
+        re.findall(
+            r'"/(results/[^"]+)"', (reported.root / "results/report/content.json").read_text()
+        )
+    )
     assert any("/figures/" in name for name in drawn)
     assert drawn <= outputs
 
@@ -73,12 +85,16 @@ def test_whatever_else_lies_in_the_results_changes_no_byte(reported: Checkout) -
     figure.parent.mkdir(parents=True)
     figure.write_text("<svg/>")
     shutil.copytree(results / "quick", results / "quick-abcdef")
-    shutil.copytree(results / "quick", results / "laptop", dirs_exist_ok=True, ignore=lambda *_: {"claims.csv"})
+    shutil.copytree(
+        results / "quick", results / "laptop", dirs_exist_ok=True, ignore=lambda *_: {"claims.csv"}
+    )
     reported.hypersphere("report")
     assert differing(first, written(reported)) == set()
 
 
-def test_all_of_a_scale_on_real_images_is_made_before_the_report_that_shows_it(place: Checkout) -> None:
+def test_all_of_a_scale_on_real_images_is_made_before_the_report_that_shows_it(
+    place: Checkout,
+) -> None:
     """Evaluation for alone, the report makes nothing of it."""
     scale_on_real_images(place)
     inputs = []

@@ -10,7 +10,8 @@ from .conftest import DATASETS, Checkout, batches, rules
 from .released import ARCHIVE, alone, dvc, git, listed, objects, plant, point
 from .served import SERVERS
 
-FIGURE = "embedding_norms/figS1.csv"  # of equal bytes in two folders, of which one is made of the other
+# of equal bytes in two folders, of which one is made of the other
+FIGURE = "embedding_norms/figS1.csv"
 pytestmark = pytest.mark.tools
 
 
@@ -18,7 +19,9 @@ pytestmark = pytest.mark.tools
 def cloned(released: Checkout, tmp_path: Path) -> Checkout:
     """What git carries of it, with a copy of its remote: no cache, no data, no results, no records of Snakemake."""
     environment = released.environment | alone(tmp_path / "home")
-    made = Checkout(tmp_path / "clone", environment | {"PYTHONPATH": str(tmp_path / "clone" / "src")})
+    made = Checkout(
+        tmp_path / "clone", environment | {"PYTHONPATH": str(tmp_path / "clone" / "src")}
+    )
     git(released, "clone", "-q", str(released.root), str(made.root))
     shutil.copytree(released.root.parent / "remote", tmp_path / "remote")
     point(made.root, tmp_path / "remote")
@@ -30,7 +33,9 @@ def test_restore_refuses_what_is_damaged_or_of_other_code_and_else_leaves_nothin
 ) -> None:
     """The refusals are the controls of the restore at the end, and that of an edited loss after it."""
     results = f"results/{released.results.name}"
-    path = next(path for path in listed(released, f"{results}/runs") if path.endswith("encoder.safetensors"))
+    path = next(
+        path for path in listed(released, f"{results}/runs") if path.endswith("encoder.safetensors")
+    )
     stored = objects(tmp_path / "remote")[listed(released, f"{results}/runs")[path]]
     sound = stored.read_bytes()
 
@@ -52,16 +57,25 @@ def test_restore_refuses_what_is_damaged_or_of_other_code_and_else_leaves_nothin
     loss = ("src/hypersphere/objectives/negative_cosine.py", "return ", "return 2 * ")
     cloned.edit(*loss)
     done = cloned.hypersphere("restore", status=2)
-    assert done.stderr.splitlines()[-1].startswith("hypersphere: src/hypersphere: changed since the results")
+    assert done.stderr.splitlines()[-1].startswith(
+        "hypersphere: src/hypersphere: changed since the results"
+    )
     assert not (cloned.root / ".snakemake").exists()
     cloned.edit(loss[0], loss[2], loss[1])
 
     cloned.hypersphere("restore")
     assert cloned.jobs() == []
-    assert cloned.files("**/*").keys() >= {f"runs/{path}", "scorecard.html", "scorecard.json", "evidence/runs.csv"}
+    assert cloned.files("**/*").keys() >= {
+        f"runs/{path}",
+        "scorecard.html",
+        "scorecard.json",
+        "evidence/runs.csv",
+    }
     assert (cloned.results / "runs" / path).read_bytes() == sound
     assert (cloned.root / ARCHIVE).read_bytes() == b"an archive"
-    assert not (cloned.results / "simulations" / FIGURE).samefile(cloned.results / "figures" / FIGURE)
+    assert not (cloned.results / "simulations" / FIGURE).samefile(
+        cloned.results / "figures" / FIGURE
+    )
     cloned.edit(*loss)
     jobs = cloned.jobs()
     assert batches(jobs, "pretrain") == {f"simsiam-{dataset}" for dataset in DATASETS}
@@ -73,7 +87,11 @@ def test_restore_from_a_server_refuses_a_flipped_byte_and_else_brings_all_to_rel
     cloned: Checkout, released: Checkout, tmp_path: Path, server: str
 ) -> None:
     folder = f"results/{released.results.name}"
-    _, name = next(item for item in listed(released, f"{folder}/runs").items() if item[0].endswith("safetensors"))
+    _, name = next(
+        item
+        for item in listed(released, f"{folder}/runs").items()
+        if item[0].endswith("safetensors")
+    )
     with SERVERS[server](tmp_path / "remote", tmp_path / "server") as remote:
         point(cloned.root, remote.settings)
         sound = remote.read(name)

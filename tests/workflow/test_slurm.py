@@ -24,7 +24,13 @@ pytestmark = [
 EPOCHS = 1000
 """Of a run that takes twenty seconds or so, so that two are met in the middle."""
 # What a cluster without an accounting database needs, and a cluster without other people allows: frequent questions.
-HERE = ("--slurm-status-command", "squeue", "--slurm-no-account", "--slurm-init-seconds-before-status-checks", "2")
+HERE = (
+    "--slurm-status-command",
+    "squeue",
+    "--slurm-no-account",
+    "--slurm-init-seconds-before-status-checks",
+    "2",
+)
 # Snakemake asks after its jobs ever less often, up to minutes apart; here it asks every two seconds.
 OFTEN = """
 from snakemake.cli import main
@@ -63,7 +69,11 @@ def submitting(
 def jobs(rule: str) -> dict[str, str]:
     """State of each of Slurm's jobs of a rule, those that ended too, by number."""
     lines = slurm.ask("squeue", "--noheader", "--states=all", "--format=%i %T %k").splitlines()
-    return {number: state for number, state, comment in map(str.split, lines) if f"rule_{rule}_" in f"{comment}_"}
+    return {
+        number: state
+        for number, state, comment in map(str.split, lines)
+        if f"rule_{rule}_" in f"{comment}_"
+    }
 
 
 def restarts(job: str) -> int:
@@ -92,7 +102,12 @@ def both_train(place: Checkout, without: str = "") -> bool:
 def results(place: Checkout) -> dict[str, bytes]:
     """Weights, histories, measurements, and the table."""
     (folder,) = (place.root / "results").iterdir()
-    patterns = ("runs/*/*.safetensors", "runs/*/history.csv", "evaluations/**/*.csv", "tables/**/*.*")
+    patterns = (
+        "runs/*/*.safetensors",
+        "runs/*/history.csv",
+        "evaluations/**/*.csv",
+        "tables/**/*.*",
+    )
     paths = [path for pattern in patterns for path in folder.glob(pattern)]
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths}
 
@@ -103,7 +118,9 @@ def test_jobs_that_are_killed_requeued_or_lose_their_node_end_in_the_bytes_of_a_
     """At first without retries, the control: it is the profile that sends a killed job again."""
     with submitting(place, "--retries", "0", "data") as process:
         wait_for(place, lambda: "RUNNING" in jobs("prepare").values(), process)
-        slurm.ask("scancel", *(number for number, state in jobs("prepare").items() if state == "RUNNING"))
+        slurm.ask(
+            "scancel", *(number for number, state in jobs("prepare").items() if state == "RUNNING")
+        )
         assert process.wait(timeout=PATIENCE) != 0, said(place)
     assert "Error in rule prepare" in said(place)
 
@@ -159,7 +176,11 @@ def test_a_job_asks_for_the_gpus_of_its_scale_waits_for_those_in_use_and_is_refu
         wait_for(place, lambda: own().keys() == {"PENDING", "RUNNING"}, process)
         for job in own().values():
             assert "TresPerJob=gres:gpu:2" in slurm.ask("scontrol", "show", "job", job)
-        wait_for(place, lambda: slurm.ask("squeue", "-h", "-o", "%r", "-j", own()["PENDING"]) == "Resources\n", process)
+        wait_for(
+            place,
+            lambda: slurm.ask("squeue", "-h", "-o", "%r", "-j", own()["PENDING"]) == "Resources\n",
+            process,
+        )
         process.send_signal(signal.SIGINT)  # which cancels both
         assert process.wait(timeout=PATIENCE) != 0
     with submitting(place, "--retries", "0", settings=with_gpus(3)) as process:

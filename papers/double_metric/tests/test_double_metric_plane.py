@@ -40,7 +40,10 @@ def test_weights_are_slopes_of_the_logits(loss: str, temperature: float) -> None
     alpha, beta = study.WEIGHTS[loss]
     c, step = np.linspace(-0.9, 0.99, 40), 1e-6
     for name, added in (("printed", 1), ("contrastive", -1)):
-        below, above = (alpha * x / temperature + added * beta * np.sqrt(2 - 2 * x) for x in (c - step, c + step))
+        below, above = (
+            alpha * x / temperature + added * beta * np.sqrt(2 - 2 * x)
+            for x in (c - step, c + step)
+        )
         slope = (above - below) / (2 * step)
         found = study.cosine_weight(np.sqrt(2 - 2 * c), temperature, alpha, beta, study.SIGNS[name])
         np.testing.assert_allclose(found, slope, rtol=1e-6, atol=1e-6)
@@ -50,14 +53,18 @@ def test_where_the_printed_weight_is_0(made: ExactStudy) -> None:
     """beta tau/alpha with Table 1's weights, as erratum D1 has it; below it the weight is negative, above positive."""
     table = made.tables["fig2"]
     zeros = table[table["panel"] == "zero"].set_index(["temperature", "series"])
-    assert zeros.loc[0.07, "y"].to_dict() == pytest.approx({"DM1": 0.07 / 3, "DM2": 0.07, "DM3": 0.21, "DM4": 0.07})
+    assert zeros.loc[0.07, "y"].to_dict() == pytest.approx(
+        {"DM1": 0.07 / 3, "DM2": 0.07, "DM3": 0.21, "DM4": 0.07}
+    )
     far = zeros.loc[1.0].loc["DM3"]
     assert far["y"] == pytest.approx(3)
     assert np.isnan(far["x"])
     np.testing.assert_allclose(2 * np.sin(zeros.loc[0.07, "x"] / 2), zeros.loc[0.07, "y"])
     for (temperature, loss), zero in zeros["y"].items():
         near = np.array([0.99, 1.01]) * zero
-        around = study.cosine_weight(near, temperature, *study.WEIGHTS[loss], study.SIGNS["printed"])
+        around = study.cosine_weight(
+            near, temperature, *study.WEIGHTS[loss], study.SIGNS["printed"]
+        )
         assert around[0] < 0 < around[1]
 
 

@@ -42,6 +42,14 @@ def test_places_that_a_sentence_holds_in_are_the_errata_s() -> None:
     ],
 )  # fmt: skip
 def test_differences_of_printed_rows_are_the_errata_s(
-    artifact: str, columns: str, fixed: dict[str, Any], arm: str, baseline: str, expected: list[float]
+    artifact: str,
+    columns: str,
+    fixed: dict[str, Any],
+    arm: str,
+    baseline: str,
+    expected: list[float],
 ) -> None:
-    assert differences(table("double_metric", artifact, PAIR, columns, fixed), arm, baseline) == expected
+    assert (
+        differences(table("double_metric", artifact, PAIR, columns, fixed), arm, baseline)
+        == expected
+    )

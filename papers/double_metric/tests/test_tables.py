@@ -16,7 +16,10 @@ TABLE_5 = {  # by temperature; the cells, not the run-together copies before the
     for data, name in (("cifar10", "table5a"), ("cifar100", "table5b"))
 }
 TABLE_7 = {  # by temperature
-    data: table("double_metric", "table7", "objective.temperature", "variant", fixed={"dataset": data}) for data in DATA
+    data: table(
+        "double_metric", "table7", "objective.temperature", "variant", fixed={"dataset": data}
+    )
+    for data in DATA
 }
 
 
@@ -29,7 +32,10 @@ def test_d4_weights_shrink_nt_xent_by_up_to_a_factor_of_four_and_no_row_does_onl
     """Table 1 is in the paper's configuration."""
     file = Path(__file__).resolve().parents[3] / "papers" / "double_metric" / "paper.yaml"
     variants = yaml.safe_load(file.read_text(encoding="utf-8"))["variants"]
-    weights = [(variants[loss]["objective"]["alpha"], variants[loss]["objective"]["beta"]) for loss in LOSSES[1:]]
+    weights = [
+        (variants[loss]["objective"]["alpha"], variants[loss]["objective"]["beta"])
+        for loss in LOSSES[1:]
+    ]
     assert [alpha for alpha, _ in weights] == [0.75, 0.5, 0.25, 1.0]
     assert [alpha + beta for alpha, beta in weights] == [1, 1, 1, 2]
     assert all(beta > 0 for _, beta in weights)
@@ -66,6 +72,11 @@ def test_d11_two_losses_print_the_same_accuracy_at_temperature_1() -> None:
 
 
 def test_d25_accuracy_moves_with_temperature_by_points_and_falls_behind_the_baseline() -> None:
-    spreads = {data: (rows.max() - rows.min())[LOSSES].round(2).tolist() for data, rows in TABLE_5.items()}
-    assert spreads == {"cifar10": [3.43, 4.18, 3.54, 1.85, 3.0], "cifar100": [12.02, 14.52, 14.71, 11.97, 10.12]}
+    spreads = {
+        data: (rows.max() - rows.min())[LOSSES].round(2).tolist() for data, rows in TABLE_5.items()
+    }
+    assert spreads == {
+        "cifar10": [3.43, 4.18, 3.54, 1.85, 3.0],
+        "cifar100": [12.02, 14.52, 14.71, 11.97, 10.12],
+    }
     assert sum((gains(rows) < 0).sum() for rows in TABLE_5.values()).tolist() == [6, 4, 1, 7]

@@ -21,8 +21,20 @@ from tests.unit.objectives.shared import dot, softmax
 
 BY_NAME = {each.id.removeprefix("double_metric."): each for each in STATEMENTS}
 FALSE = {
-    *("lemma_1_sum", "definition_1", "proposition_2_step", "radius", "equation_1", "equation_2_attraction"),
-    *("equation_6_alignment", "appendix_g_nt_xent", "appendix_g_temperature", "appendix_g_double_metric"),
+    *(
+        "lemma_1_sum",
+        "definition_1",
+        "proposition_2_step",
+        "radius",
+        "equation_1",
+        "equation_2_attraction",
+    ),
+    *(
+        "equation_6_alignment",
+        "appendix_g_nt_xent",
+        "appendix_g_temperature",
+        "appendix_g_double_metric",
+    ),
     "appendix_g_norm",
 }
 
@@ -54,7 +66,10 @@ def app_g(u: Sequence[float], t: float, beta: float) -> float:
 
 
 def app_g_gradient(t: float, beta: float) -> list[float]:
-    return [numeric(lambda x: app_g([x, 0.0], t, beta), 1.0), numeric(lambda y: app_g([1.0, y], t, beta), 0.0)]
+    return [
+        numeric(lambda x: app_g([x, 0.0], t, beta), 1.0),
+        numeric(lambda y: app_g([1.0, y], t, beta), 0.0),
+    ]
 
 
 def printed_lines(t: float, norm: float) -> tuple[list[float], list[float]]:
@@ -79,7 +94,9 @@ def temperature_by_hand(found: dict[str, Any]) -> Sides:
     return app_g_gradient(0.5, 0.0), [-math.exp(-1) / z, 1 / z - 2]
 
 
-def double_metric_by_hand(found: dict[str, Any], norm: float = math.sqrt(2), sign: int = 1) -> Sides:
+def double_metric_by_hand(
+    found: dict[str, Any], norm: float = math.sqrt(2), sign: int = 1
+) -> Sides:
     claim = [sign * (a + b) for a, b in zip(*printed_lines(1.0, norm), strict=True)]
     return app_g_gradient(1.0, 1.0), claim
 
@@ -90,7 +107,8 @@ norm_by_hand = partial(double_metric_by_hand, norm=2.0, sign=-1)
 def attraction_by_hand(found: dict[str, Any]) -> Sides:
     """The slope of the loss, which must not be above 0."""
     c, *rest = found["cosines"]
-    assert numeric(lambda x: eq_2([x, *rest], 1.0, first=0), c) > 0.1  # wrong under either reading of the sums
+    # wrong under either reading of the sums
+    assert numeric(lambda x: eq_2([x, *rest], 1.0, first=0), c) > 0.1
     return numeric(lambda x: eq_2([x, *rest], found["temperature"]), c), 0
 
 
@@ -101,14 +119,35 @@ def alignment_by_hand(found: dict[str, Any]) -> Sides:
 
 
 BY_HAND: dict[str, tuple[dict[str, Any], Callable[[dict[str, Any]], Sides]]] = {
-    "lemma_1_sum": ({"u": [1, 0], "v": [0, 1]}, lambda found: (1**2, 2 * (1 - dot(found["u"], found["v"])))),
-    "definition_1": ({"u": [1, 0], "v": [1, 0], "w": [0, 1]}, lambda found: (math.acos(0), 2 * math.acos(1))),
-    "proposition_2_step": ({"d_a": 2, "d_b": 1, "epsilon": 2}, lambda found: (found["d_a"], found["d_b"])),
-    "radius": ({"u": [1, 0], "v": [1, 0], "temperature": 0.5}, lambda found: ((1 / 0.5) * (1 / 0.5), 1 / 0.5)),
+    "lemma_1_sum": (
+        {"u": [1, 0], "v": [0, 1]},
+        lambda found: (1**2, 2 * (1 - dot(found["u"], found["v"]))),
+    ),
+    "definition_1": (
+        {"u": [1, 0], "v": [1, 0], "w": [0, 1]},
+        lambda found: (math.acos(0), 2 * math.acos(1)),
+    ),
+    "proposition_2_step": (
+        {"d_a": 2, "d_b": 1, "epsilon": 2},
+        lambda found: (found["d_a"], found["d_b"]),
+    ),
+    "radius": (
+        {"u": [1, 0], "v": [1, 0], "temperature": 0.5},
+        lambda found: ((1 / 0.5) * (1 / 0.5), 1 / 0.5),
+    ),
     "equation_1": ({"cosines": [0, 0], "temperature": 1}, lambda found: (0, math.log(2))),
-    "equation_2_attraction": ({"cosines": [0.875, -1], "alpha": 1, "beta": 1, "temperature": 1}, attraction_by_hand),
-    "equation_6_alignment": ({"cosines": [0.875, -1], "alpha": 1, "beta": 1, "temperature": 1}, alignment_by_hand),
-    "appendix_g_nt_xent": ({"u": [1, 0], "positive": [0, 1], "negatives": [[-1, 0]]}, nt_xent_by_hand),
+    "equation_2_attraction": (
+        {"cosines": [0.875, -1], "alpha": 1, "beta": 1, "temperature": 1},
+        attraction_by_hand,
+    ),
+    "equation_6_alignment": (
+        {"cosines": [0.875, -1], "alpha": 1, "beta": 1, "temperature": 1},
+        alignment_by_hand,
+    ),
+    "appendix_g_nt_xent": (
+        {"u": [1, 0], "positive": [0, 1], "negatives": [[-1, 0]]},
+        nt_xent_by_hand,
+    ),
     "appendix_g_temperature": ({"temperature": 0.5, "negatives": [[-1, 0]]}, temperature_by_hand),
     "appendix_g_double_metric": ({"temperature": 1, "alpha": 1, "beta": 1}, double_metric_by_hand),
     "appendix_g_norm": ({"temperature": 1, "alpha": 1, "beta": 1}, norm_by_hand),
@@ -130,7 +169,9 @@ def test_counterexample_by_hand(name: str) -> None:
 # --- Mutants: the same machinery refutes formulas that are slightly wrong.
 
 
-def without_saturation(cosines: Tensor, alpha: Tensor, beta: Tensor, temperature: Tensor) -> Checked:
+def without_saturation(
+    cosines: Tensor, alpha: Tensor, beta: Tensor, temperature: Tensor
+) -> Checked:
     """The slope as if p = q = 0."""
     d = module.sides(cosines[:, 0])
     rise = gradient(module.AnchorCosines(cosines, temperature, alpha, beta).loss, cosines)[:, 0]
@@ -148,15 +189,22 @@ MUTANTS: dict[str, tuple[str, Callable[..., Checked]]] = {
     "a sharper modulus": ("lemma_1", lemma_1_sharper),
     "epsilon a little smaller": (
         "proposition_2_step.d7",
-        lambda d_a, d_b, epsilon, r: at_most(d_a, 0.999 * epsilon * d_b, d_a, module.sandwiched(d_a, d_b, epsilon)),
+        lambda d_a, d_b, epsilon, r: at_most(
+            d_a, 0.999 * epsilon * d_b, d_a, module.sandwiched(d_a, d_b, epsilon)
+        ),
     ),
     "no saturation": ("equation_2_slope", without_saturation),
     "repulsion at every distance": (
         "equation_2_attraction.d1",
-        lambda **drawn: at_most(-module.attraction(module.AnchorCosines(**drawn), sign=1).excess, 0),
+        lambda **drawn: at_most(
+            -module.attraction(module.AnchorCosines(**drawn), sign=1).excess, 0
+        ),
     ),
     "radius to the power 0.51": ("radius.d24", partial(module.radius, power=0.51)),
-    "a gradient off by a thousandth": ("appendix_g_nt_xent.d5", partial(module.appendix_g, sign=-1.001)),
+    "a gradient off by a thousandth": (
+        "appendix_g_nt_xent.d5",
+        partial(module.appendix_g, sign=-1.001),
+    ),
 }
 
 
@@ -165,5 +213,7 @@ def test_mutant_is_refuted(mutant: str) -> None:
     name, check = MUTANTS[mutant]
     statement = BY_NAME[name]
     assert examine(statement, 2000).verdict != "refuted"
-    wrong = replace(statement, check=check, simple=lambda: {key: v[:0] for key, v in statement.simple().items()})
+    wrong = replace(
+        statement, check=check, simple=lambda: {key: v[:0] for key, v in statement.simple().items()}
+    )
     assert examine(wrong, 2000).verdict == "refuted"

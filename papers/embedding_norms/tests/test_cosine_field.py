@@ -21,10 +21,15 @@ def study() -> ExactStudy:
 def test_the_field_is_proposition_3_1s(power: float) -> None:
     """(north less its part along z) over ||z||, times ||z||^p."""
     points = cosine_field.lattice()
-    for (x, y), found in zip(points.tolist(), cosine_field.field(points, power).tolist(), strict=True):
+    for (x, y), found in zip(
+        points.tolist(), cosine_field.field(points, power).tolist(), strict=True
+    ):
         norm = math.hypot(x, y)
         along = y / norm
-        expected = [norm ** (power - 1) * (0 - along * x / norm), norm ** (power - 1) * (1 - along * y / norm)]
+        expected = [
+            norm ** (power - 1) * (0 - along * x / norm),
+            norm ** (power - 1) * (1 - along * y / norm),
+        ]
         assert found == pytest.approx(expected, abs=1e-13)
 
 
@@ -58,7 +63,9 @@ def test_figure_1_shows_what_its_caption_says(study: ExactStudy) -> None:
     points = {kind: part[["x", "y"]].to_numpy() for kind, part in parts.items()}
     length = {kind: np.linalg.norm(part, axis=1) for kind, part in points.items()}
     assert length["projection"] == pytest.approx([1.0] * cosine_field.OUTPUTS)
-    assert points["projection"] * length["output"][:, None] == pytest.approx(points["output"], abs=1e-12)
+    assert points["projection"] * length["output"][:, None] == pytest.approx(
+        points["output"], abs=1e-12
+    )
     highlighted = parts["highlighted"]["length"].to_numpy()
     assert highlighted / highlighted[1] == pytest.approx([2, 1, 0.5])
     assert (np.diff(length["trajectory"]) > 0).all()

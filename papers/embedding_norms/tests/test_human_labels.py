@@ -64,7 +64,11 @@ def test_small_sets_by_hand() -> None:
 def test_n49_a_consensus_of_three_and_the_label_of_one() -> None:
     """A label with fewer votes than another is no consensus; a coarse label that lacks the fine one is another's."""
     assert told(labels()) == {"people": (1, 1), "consensus": (4, 8), "consensus.n49": (8, 8)}
-    assert [answer.reading for answer in counts(labels()).answers] == ["as printed", "as printed", "N49"]
+    assert [answer.reading for answer in counts(labels()).answers] == [
+        "as printed",
+        "as printed",
+        "N49",
+    ]
     assert told(labels(cifar10n_aggre_label=[1, 3, 5, 9]))["consensus.n49"] == (7, 8)
     assert told(labels(cifar10n_aggre_label=[1, 2, 5, 4]))["consensus.n49"] == (7, 8)
     assert told(labels(cifar100n_noisy_coarse_label=[1, 1, 1, 0]))["consensus.n49"] == (7, 8)
@@ -78,7 +82,9 @@ def test_about_50_is_50_in_tens(votes_cast: int, expected: int) -> None:
 
 
 @pytest.mark.parametrize("root", [None, "elsewhere"])
-def test_without_a_data_root_the_labels_are_fetched(root: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_data_root_the_labels_are_fetched(
+    root: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
     reader = Mock(return_value=labels())
     monkeypatch.setattr(module, "human", reader)
     config = SimpleNamespace(downloads=Path("raw"), settings=SimpleNamespace(data_root=root))
@@ -95,7 +101,9 @@ def test_real_labels_are_as_their_authors_describe_them_and_the_aggregate_is_the
     real = human(unpacked("human"), download=False)
     each = np.stack([getattr(real, f"cifar10n_random_label{person}") for person in (1, 2, 3)])
     numbers = counts(real).tables["human_labels"].set_index("quantity")["value"].to_dict()
-    errors = [round(value, 2) for quantity, value in numbers.items() if quantity.endswith("in error")]
+    errors = [
+        round(value, 2) for quantity, value in numbers.items() if quantity.endswith("in error")
+    ]
     assert errors == [9.01, 17.23, 18.12, 17.64, 40.21, 26.4, 40.2]
     people = [numbers[f"people per image, {name}"] for name in ("mean", "least", "most")]
     assert (numbers["test images"], *people) == (10_000, pytest.approx(51.1), 47, 63)
@@ -103,7 +111,11 @@ def test_real_labels_are_as_their_authors_describe_them_and_the_aggregate_is_the
     assert round(numbers["all gave one label"], 1) == 43.9
     wrong = (each != real.cifar10n_clean_label).any(axis=0)
     np.testing.assert_array_equal(real.cifar10n_worse_label != real.cifar10n_clean_label, wrong)
-    assert told(real) == {"people": (1, 1), "consensus": (50_000, 100_000), "consensus.n49": (100_000, 100_000)}
+    assert told(real) == {
+        "people": (1, 1),
+        "consensus": (50_000, 100_000),
+        "consensus.n49": (100_000, 100_000),
+    }
     pairs = [(each[i] == each[j], each[i]) for i, j in ((0, 1), (0, 2), (1, 2))]
     for agree, label in pairs:
         np.testing.assert_array_equal(real.cifar10n_aggre_label[agree], label[agree])

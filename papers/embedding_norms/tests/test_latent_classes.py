@@ -43,7 +43,9 @@ def test_loss_is_that_of_equation_1() -> None:
     x, matrix = random(2, 7, 4, seed=1), random(2, 4, 64, seed=2)
     network = study.Network(*(parameter.double() for parameter in study.initial([0, 1], 1, 11)))
     expected = sum(equation_1(*each) for each in zip(network(x, matrix), positive, strict=True))
-    torch.testing.assert_close(study.loss(network, x, matrix, positive), expected, atol=1e-14, rtol=1e-10)
+    torch.testing.assert_close(
+        study.loss(network, x, matrix, positive), expected, atol=1e-14, rtol=1e-10
+    )
 
 
 def test_positives() -> None:
@@ -59,11 +61,15 @@ def test_points_and_their_frequencies() -> None:
     assert found.labels[0].bincount().tolist() == [1000] * 4
     # unit(c + s e) has about 1/sqrt(1 + s² (d-1)) of c, to first order in 1/d: 0.707 and 0.953.
     for reading, expected in ((0, 1 / math.sqrt(2)), (1, 1 / math.sqrt(1.1))):
-        means = torch.stack([found.latent[reading, found.labels[reading] == c].mean(dim=0) for c in range(4)])
+        means = torch.stack(
+            [found.latent[reading, found.labels[reading] == c].mean(dim=0) for c in range(4)]
+        )
         assert means.norm(dim=1).tolist() == pytest.approx([expected] * 4, abs=0.03)
     assert (found.matrix == found.matrix[0]).all()
     assert found.matrix.std().item() == pytest.approx(10, abs=1)
-    spread = [(found.latent[i, :1000] - found.latent[i, :1000].mean(dim=0)).flatten() for i in (0, 1)]
+    spread = [
+        (found.latent[i, :1000] - found.latent[i, :1000].mean(dim=0)).flatten() for i in (0, 1)
+    ]
     assert F.cosine_similarity(*spread, dim=0) > 0.8
     shares = [8 / 15, 4 / 15, 2 / 15, 1 / 15]
     assert study.class_probabilities(4).tolist() == pytest.approx(shares)
@@ -141,13 +147,18 @@ def test_study(monkeypatch: pytest.MonkeyPatch) -> None:
     last = found["class_norm"][:, :, -1]
     second, third = (last[:, 3, label].tolist() for label in (1, 2))
     assert arms["norms.fig2c.class2_class3.n8"] == {"variant": second, "baseline": third}
-    assert arms["norms.fig2c.growth.n8_unit"]["baseline"] == pytest.approx(found["class_norm"][:, 4, 0].mean(axis=1))
+    assert arms["norms.fig2c.growth.n8_unit"]["baseline"] == pytest.approx(
+        found["class_norm"][:, 4, 0].mean(axis=1)
+    )
     assert arms["norms.fig2c.gain.n8"]["baseline"] == pytest.approx(last[:, 3, 3] - last[:, 1, 3])
     assert arms["norms.fig2c.gain"]["variant"] == pytest.approx(last[:, 2, 0] - last[:, 0, 0])
     dense = found["norm"][0, 1][found["distance"][0, 1].argsort()[:75]].mean()
     assert arms["norms.fig2b.dense.n8"]["variant"][0] == pytest.approx(dense)
-    ends = tables["fig2c"].query("panel == 'standard deviation 0.1'").groupby("label")["value"].last()
-    apart = [last[:, 3, c].mean() - last[:, 3].mean() for c in range(4)]  # of each seed, then over seeds
+    ends = (
+        tables["fig2c"].query("panel == 'standard deviation 0.1'").groupby("label")["value"].last()
+    )
+    # of each seed, then over seeds
+    apart = [last[:, 3, c].mean() - last[:, 3].mean() for c in range(4)]
     assert ends.tolist() == pytest.approx(apart)
     points = tables["figS2"].query("kind == 'point' and space == 'latent'")[["x", "y", "z"]]
     assert len(points) == 2 * 150

@@ -56,8 +56,14 @@ def test_warm_up_is_stretched(result: ExactStudy) -> None:
 
 def test_answers(result: ExactStudy) -> None:
     """Authors': 0.6² = 0.36, 0.1² = 0.01, 0.2² = 0.04 and 2, 4 and 8 times as much."""
-    answers, rows = result.answers, result.tables["learning_rates"].set_index(["method", "batch", "curve"])
-    found = {answer.id.removeprefix("norms.learning_rates."): answer.arms["value"][0] for answer in answers}
+    answers, rows = (
+        result.answers,
+        result.tables["learning_rates"].set_index(["method", "batch", "curve"]),
+    )
+    found = {
+        answer.id.removeprefix("norms.learning_rates."): answer.arms["value"][0]
+        for answer in answers
+    }
     expected = {
         **{"peak.simclr.n17": 0.36, "peak.simclr.batch512.n17": 0.36, "gradscale.n17": 1 / 36},
         **{f"peak.batch{batch}.n17": 0.04 for batch in study.BATCHES},

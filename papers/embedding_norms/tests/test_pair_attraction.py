@@ -15,7 +15,9 @@ from tests.unit.printed import table
 
 NORMS = (1.0, 4.0, 7.0)
 PRINTED = table("embedding_norms", "table1", "variant", "norm", {"measure": "steps"})
-TABLE_1 = {(norm, gamma): PRINTED.loc[f"gamma{gamma:g}", norm] for norm in NORMS for gamma in (0.5, 1.0)}
+TABLE_1 = {
+    (norm, gamma): PRINTED.loc[f"gamma{gamma:g}", norm] for norm in NORMS for gamma in (0.5, 1.0)
+}
 
 
 def norms(z: Tensor) -> Tensor:
@@ -54,8 +56,14 @@ def steps_in_all_dimensions(setting: Setting, seed: int) -> float:
         if cosines(z).mean() > 0.999:
             return count
         z = z.detach().requires_grad_()
-        attraction = (z[0] * z[1]).sum(dim=-1).mean() if setting.penalty == "inner product" else cosines(z).mean()
-        (gradient,) = torch.autograd.grad(setting.gamma * PENALTIES[setting.penalty](z) - attraction, z)
+        attraction = (
+            (z[0] * z[1]).sum(dim=-1).mean()
+            if setting.penalty == "inner product"
+            else cosines(z).mean()
+        )
+        (gradient,) = torch.autograd.grad(
+            setting.gamma * PENALTIES[setting.penalty](z) - attraction, z
+        )
         gradient[0] *= not setting.static
         z = z.detach() - 10 * gradient
     return math.inf
@@ -70,7 +78,12 @@ def simulated(settings: Sequence[Setting], seeds: Sequence[int], name: str = "st
 
 def test_the_plane_is_enough() -> None:
     """An independent simulation: autograd in 20 dimensions takes the same number of steps in every setting."""
-    ours = [free(1.0), free(1.0, -0.96), free(0.5, 0.64), Setting((1.0, 1.0), -0.4, normalised=False)]
+    ours = [
+        free(1.0),
+        free(1.0, -0.96),
+        free(0.5, 0.64),
+        Setting((1.0, 1.0), -0.4, normalised=False),
+    ]
     ours += [Setting((1.0, 2.0)), Setting((0.5, 0.5), static=True)]
     ours += [CELLS["norm", 1.0, 0.5], CELLS["norm", 1.0, 1.0], CELLS["square", 4.0, 1.0]]
     found = simulated(ours, [3])[0].tolist()
@@ -100,8 +113,13 @@ def test_table_1_comes_out_in_the_reading_of_n1() -> None:
     squared = simulated([CELLS["square", *cell] for cell in TABLE_1], [0])
     assert (squared < 0.8 * printed).all()
     for gamma, steps in ((0.5, 53), (1.0, 39), (10.0, 8)):
-        assert steps_in_all_dimensions(Setting((1.0, 1.0), penalty="squares", gamma=gamma), 0) == steps
-    literal = {steps_in_all_dimensions(Setting((norm, norm), penalty="inner product", gamma=1.0), 0) for norm in NORMS}
+        assert (
+            steps_in_all_dimensions(Setting((1.0, 1.0), penalty="squares", gamma=gamma), 0) == steps
+        )
+    literal = {
+        steps_in_all_dimensions(Setting((norm, norm), penalty="inner product", gamma=1.0), 0)
+        for norm in NORMS
+    }
     assert len(literal) == 1
     assert math.isfinite(literal.pop())
 
@@ -116,7 +134,9 @@ def test_n2_and_n3_steps_without_penalty_are_quadratic_in_the_norm_and_more_than
 
 
 @pytest.mark.parametrize("penalty", [0.0, 0.5, 1.0])
-def test_n5_either_sphere_takes_the_same_steps(monkeypatch: pytest.MonkeyPatch, penalty: float) -> None:
+def test_n5_either_sphere_takes_the_same_steps(
+    monkeypatch: pytest.MonkeyPatch, penalty: float
+) -> None:
     """Points in R^20 (App. B.1) and on S^20, hence in R^21 (Sec. 4.1)."""
     counts = []
     for dimension in (20, 21):
@@ -127,7 +147,9 @@ def test_n5_either_sphere_takes_the_same_steps(monkeypatch: pytest.MonkeyPatch, 
 
 def test_n6_what_is_static_and_what_is_scaled_matters() -> None:
     """A static first set takes twice the steps; at norm 4, scaling the second set alone takes an eighth of them."""
-    static, second, both = simulated([Setting((1.0, 1.0), static=True), Setting((1.0, 4.0)), free(4.0)], [0])[0]
+    static, second, both = simulated(
+        [Setting((1.0, 1.0), static=True), Setting((1.0, 4.0)), free(4.0)], [0]
+    )[0]
     assert static == pytest.approx(194, abs=2)
     assert second == pytest.approx(183, abs=3)
     assert both > 1500
@@ -137,15 +159,25 @@ def test_n6_what_is_static_and_what_is_scaled_matters() -> None:
 def test_the_largest_penalty_collapses(monkeypatch: pytest.MonkeyPatch, penalty: str) -> None:
     """As printed: divergence. The norms end far below where they began."""
     monkeypatch.setattr(compute, "LIMIT_WITH_PENALTY", 400)
-    steps, norm = (simulated([CELLS[penalty, 4.0, 10.0]], [0], name).item() for name in ("steps", "norm"))
+    steps, norm = (
+        simulated([CELLS[penalty, 4.0, 10.0]], [0], name).item() for name in ("steps", "norm")
+    )
     assert steps == math.inf
     assert norm < 0.2
 
 
 @pytest.mark.parametrize("chunks", [[[0], [1], [2, 9]], [[9, 2, 1], [0]]])
-def test_seeds_may_be_computed_together_or_apart(monkeypatch: pytest.MonkeyPatch, chunks: list[list[int]]) -> None:
+def test_seeds_may_be_computed_together_or_apart(
+    monkeypatch: pytest.MonkeyPatch, chunks: list[list[int]]
+) -> None:
     """To the byte. Seed 9 is not of the sweep: a setting that Table 1 has not is left out for it."""
-    few = [free(1.0), free(0.5, -0.48), Setting((1.0, 2.0)), CELLS["norm", 1.0, 1.0], CELLS["square", 1.0, 0.5]]
+    few = [
+        free(1.0),
+        free(0.5, -0.48),
+        Setting((1.0, 2.0)),
+        CELLS["norm", 1.0, 1.0],
+        CELLS["square", 1.0, 0.5],
+    ]
     monkeypatch.setattr(compute, "SETTINGS", few)
     whole = compute.simulate([0, 1, 2, 9])
     apart = [compute.simulate(chunk) for chunk in chunks]
@@ -153,7 +185,9 @@ def test_seeds_may_be_computed_together_or_apart(monkeypatch: pytest.MonkeyPatch
     for name, values in whole.items():
         assert np.concatenate([part[name] for part in apart]).tobytes() == values[order].tobytes()
     assert whole["angle"][0].tobytes() != whole["angle"][1].tobytes()
-    assert np.isnan(whole["steps"]).tolist() == [[False] * 5] * 3 + [[False, True, True, False, False]]
+    assert np.isnan(whole["steps"]).tolist() == [[False] * 5] * 3 + [
+        [False, True, True, False, False]
+    ]
 
 
 @pytest.mark.filterwarnings("ignore:invalid value")  # large norms have no steps within 800
@@ -167,11 +201,14 @@ def test_tables_hold_what_is_drawn_and_answers_are_named_once_and_hold_every_see
     table, figure = study.tables["table1"], study.tables["fig2a"]
     assert len(table) == len(CELLS) == 2 * 3 * 4
     free_cells = table[table["gamma"] == 0]
-    assert free_cells.groupby("norm")["mean"].nunique(dropna=False).tolist() == [1, 1, 1]  # one column for both
+    # one column for both
+    assert free_cells.groupby("norm")["mean"].nunique(dropna=False).tolist() == [1, 1, 1]
     never = table[table["converged"] == 0]
     assert set(never["penalty"]) == {"norm", "square"}
     assert never["mean"].isna().all()
-    ends = figure[(figure["panel"] == "angle") & (figure["curve"] == "normalised")].sort_values("angle")
+    ends = figure[(figure["panel"] == "angle") & (figure["curve"] == "normalised")].sort_values(
+        "angle"
+    )
     assert ends["mean"].iloc[0] == 0  # the same point twice
     assert ends["angle"].iloc[-1] == pytest.approx(3.10, abs=0.01)
     assert ends["mean"].is_monotonic_increasing
@@ -179,6 +216,8 @@ def test_tables_hold_what_is_drawn_and_answers_are_named_once_and_hold_every_see
     assert len(arms) == len(study.answers)
     assert arms["norms.table1.norm1.gamma10.n1"]["seeds"] == [math.inf, math.inf]
     saved = arms["norms.table1.faster.norm1.gamma1.n1"]
-    assert [a - b for a, b in zip(saved["variant"], saved["baseline"], strict=True)] == pytest.approx([47, 47], abs=1)
+    assert [
+        a - b for a, b in zip(saved["variant"], saved["baseline"], strict=True)
+    ] == pytest.approx([47, 47], abs=1)
     angles = arms["norms.fig2a.only_near_pi"]
     assert max(angles["variant"]) < min(angles["baseline"])

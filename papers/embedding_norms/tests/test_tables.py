@@ -9,13 +9,17 @@ import pytest
 
 from tests.unit.printed import table
 
-TABLE_2_SIMSIAM = table("embedding_norms", "table2", "variant", "optimiser.weight_decay", {"method": "simsiam"})
+TABLE_2_SIMSIAM = table(
+    "embedding_norms", "table2", "variant", "optimiser.weight_decay", {"method": "simsiam"}
+)
 TABLE_4 = table("embedding_norms", "table4", "method.variant", "dataset")
 DECAY_SIMSIAM = 5e-4  # the default
 
 
 @pytest.mark.parametrize(("penalty", "ends", "fitted"), [(0.5, 1.45, 1.465), (1.0, 1.30, 1.305)])
-def test_n2_steps_do_not_grow_with_the_square_of_the_norm(penalty: float, ends: float, fitted: float) -> None:
+def test_n2_steps_do_not_grow_with_the_square_of_the_norm(
+    penalty: float, ends: float, fitted: float
+) -> None:
     """Slope of log steps on log norm, from norm 1 to 7, and by least squares over all three; 2 would be quadratic."""
     rows = table("embedding_norms", "table1", "variant", "norm", {"measure": "steps"})
     steps = rows.loc[f"gamma{penalty:g}"]
@@ -42,7 +46,9 @@ def test_n23_the_grid_has_no_trend_to_9() -> None:
 
 def test_n29_table_s2_is_not_imagenet_100() -> None:
     """SimSiam, default decay and batch (1024), uncut, epoch 100: 32.6 in Table S2, 40.5 in Table 2 on ImageNet-100."""
-    over = table("embedding_norms", "tableS2", "variant", "epoch", {"batch.size": 1024}).loc["default"]
+    over = table("embedding_norms", "tableS2", "variant", "epoch", {"batch.size": 1024}).loc[
+        "default"
+    ]
     assert TABLE_2_SIMSIAM.loc["default", DECAY_SIMSIAM] - over[100] == pytest.approx(7.9)
     assert (TABLE_4.loc["simsiam.default"] - over[500]).abs().idxmin() == "cifar100"
 
@@ -56,15 +62,26 @@ def test_n29_table_s2_is_not_imagenet_100() -> None:
         ("cifar100", "simsiam", "0.431.00.65"),
     ],
 )
-def test_n33_the_labels_of_fig_3_can_be_cut_in_one_way(dataset: str, method: str, printed: str) -> None:
+def test_n33_the_labels_of_fig_3_can_be_cut_in_one_way(
+    dataset: str, method: str, printed: str
+) -> None:
     """Into three numbers of one digit before the point: CIFAR-10's labels stand before CIFAR-100's."""
-    cuts = [(printed[:i], printed[i:j], printed[j:]) for i, j in combinations(range(1, len(printed)), 2)]
+    cuts = [
+        (printed[:i], printed[i:j], printed[j:]) for i, j in combinations(range(1, len(printed)), 2)
+    ]
     (labels,) = [cut for cut in cuts if all(re.fullmatch(r"\d\.\d+", part) for part in cut)]
-    violins = table("embedding_norms", "fig3", "target", "split", {"dataset": dataset, "method": method})
+    violins = table(
+        "embedding_norms", "fig3", "target", "split", {"dataset": dataset, "method": method}
+    )
     (other,) = {"cifar10", "cifar100"} - {dataset}
     assert violins.loc[other, "train"] == violins.loc[other, "test"]  # one label for both splits
-    of_other, of_own = [violins.loc[other, "test"]], violins.loc[dataset, ["train", "test"]].tolist()
-    assert [float(label) for label in labels] == (of_own + of_other if dataset == "cifar10" else of_other + of_own)
+    of_other, of_own = (
+        [violins.loc[other, "test"]],
+        violins.loc[dataset, ["train", "test"]].tolist(),
+    )
+    assert [float(label) for label in labels] == (
+        of_own + of_other if dataset == "cifar10" else of_other + of_own
+    )
     assert of_own[0] == 1 > of_own[1] > of_other[0]
 
 

@@ -30,29 +30,47 @@ def test_verdicts(name: str) -> None:
 
 MUTANTS: dict[str, tuple[str, dict[str, Any]]] = {
     "magnitude 1.0001 sin": ("proposition_3_1.magnitude", {"factor": 1.0001}),
-    "tangent without normalisation": ("proposition_3_1.tangent", {"loss": lambda z: -(z[:, 0] * z[:, 1]).sum(-1)}),
+    "tangent without normalisation": (
+        "proposition_3_1.tangent",
+        {"loss": lambda z: -(z[:, 0] * z[:, 1]).sum(-1)},
+    ),
     "squared error like the cosine": ("section_3.squared_error.magnitude", {"factor": 1}),
     "Eq. 3 with 0.999 of the attraction": ("proposition_3_2.equation_3.n10", {"pull": 0.999}),
     "Eq. 3 without it": ("proposition_3_2.equation_3.n10", {"pull": 0}),
-    "growth without normalisation": ("corollary_3_3.cosine", {"loss": lambda z: -(z[:, 0] * z[:, 1]).sum(-1)}),
+    "growth without normalisation": (
+        "corollary_3_3.cosine",
+        {"loss": lambda z: -(z[:, 0] * z[:, 1]).sum(-1)},
+    ),
     "growth with weight decay": (
         "corollary_3_3.infonce",
         {"loss": lambda z: module.info_nce(z) + 1e-3 * module.norm(z).sum(1)},
     ),
     "steps half as long again": ("section_3.step.n11", {"sign": -1.5}),
     "GradScale of power 0.999": ("section_6.grad_scale", {"power": 0.999}),
-    "99 % of Theorem 3.4": ("theorem_3_4.acute.n13", {"bound": lambda s: 0.99 * 2 * s.a * s.sine**2}),
+    "99 % of Theorem 3.4": (
+        "theorem_3_4.acute.n13",
+        {"bound": lambda s: 0.99 * 2 * s.a * s.sine**2},
+    ),
     "a strict sign at angle 0 too": ("theorem_3_4.strict.n13", {"met": lambda s: s.cosine >= 0}),
     "Theorem 3.4 with sin³": ("theorem_3_4.acute.n13", {"bound": lambda s: 2 * s.a * s.sine**3}),
     "half the allowance for obtuse angles": (
         "theorem_3_4.all_angles.n13",
         {"bound": lambda s: (1 + s.a / 2) * 2 * s.a * s.sine**2},
     ),
-    "the bound for the change": ("theorem_3_4.change.n13", {"bound": lambda s: 2 * s.a * s.sine**2}),
-    "A.4 with 0.999": ("appendix_a_4.n13", {"bound": lambda s: 0.999 * s.a * s.sine**2 * (2 - s.a * s.cosine)}),
+    "the bound for the change": (
+        "theorem_3_4.change.n13",
+        {"bound": lambda s: 2 * s.a * s.sine**2},
+    ),
+    "A.4 with 0.999": (
+        "appendix_a_4.n13",
+        {"bound": lambda s: 0.999 * s.a * s.sine**2 * (2 - s.a * s.cosine)},
+    ),
     "main text with rho²": ("theorem_3_4.main_text.n12", {"bound": lambda s: 2 * s.a * s.sine**2}),
     "C.1 with 0.999": ("proposition_c_1", {"bound": lambda d, x: 0.999 / (2 * d * x**2)}),
-    "the cap with d/2": ("proposition_c_1.exponential", {"bound": lambda d, x: (1 - x**2) ** (d / 2) / 2}),
+    "the cap with d/2": (
+        "proposition_c_1.exponential",
+        {"bound": lambda d, x: (1 - x**2) ** (d / 2) / 2},
+    ),
     "Eq. 8 with 1.0001": ("appendix_d.equation_8.n47", {"sign": -1.0001}),
 }
 
@@ -69,7 +87,9 @@ def unprojected(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
 
 
 def unscaled(t: torch.Tensor, z: torch.Tensor, alpha: torch.Tensor) -> torch.Tensor:
-    (gradient,) = torch.autograd.grad(((t * z).sum(-1) / module.norm(z)).sum(), z, create_graph=True)
+    (gradient,) = torch.autograd.grad(
+        ((t * z).sum(-1) / module.norm(z)).sum(), z, create_graph=True
+    )
     return gradient
 
 

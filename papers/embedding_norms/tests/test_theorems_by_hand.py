@@ -43,7 +43,11 @@ def moved(z_i: list[float], z_j: list[float], size: float) -> float:
     for x, y in ((z_i, z_j), (z_j, z_i)):
         along = sum(a * b for a, b in zip(x, y, strict=True)) / sum(a * a for a in x)
         after.append([a + size * (b - along * a) for a, b in zip(x, y, strict=True)])
-    return sum(a * b for a, b in zip(*after, strict=True)) / math.hypot(*after[0]) / math.hypot(*after[1])
+    return (
+        sum(a * b for a, b in zip(*after, strict=True))
+        / math.hypot(*after[0])
+        / math.hypot(*after[1])
+    )
 
 
 @pytest.mark.parametrize(
@@ -63,7 +67,9 @@ def moved(z_i: list[float], z_j: list[float], size: float) -> float:
         ("appendix_a_4.acute", [[1, 0], [0.6, 0.8]], 4, (0.6 + 5.12 - 6.144) / 11.24 - 0.6, -1.024),
     ],
 )
-def test_counterexample_by_hand(name: str, z: list[list[float]], gamma: float, left: float, right: float) -> None:
+def test_counterexample_by_hand(
+    name: str, z: list[list[float]], gamma: float, left: float, right: float
+) -> None:
     found = example(BY_ID[name])
     assert (found["z"], found["gamma"]) == (z, gamma)
     assert (found["left"], found["right"]) == (pytest.approx(left, abs=1e-12), pytest.approx(right))
@@ -72,7 +78,8 @@ def test_counterexample_by_hand(name: str, z: list[list[float]], gamma: float, l
 def test_moved_points_by_hand() -> None:
     """Those above; the last (0.6 + 8 · 0.64 - 16 · 0.64 · 0.6) / (1 + 16 · 0.64)."""
     assert moved([2, 0], [0, 2], 1 / 2) == pytest.approx(0.8)
-    assert moved([2, 1], [-2, 1], 1 / 5) == pytest.approx(-1.6432 / 5.128, abs=1e-12)  # gamma/rho times z_j/rho
+    # gamma/rho times z_j/rho
+    assert moved([2, 1], [-2, 1], 1 / 5) == pytest.approx(-1.6432 / 5.128, abs=1e-12)
     assert moved([1, 0], [0.6, 0.8], 4) == pytest.approx((0.6 + 5.12 - 6.144) / 11.24)
 
 
@@ -131,13 +138,18 @@ def test_the_excess_is_that_of_the_update_itself() -> None:
     for angle in torch.linspace(0.05, 3.09, 39, dtype=F64).tolist():
         for step in (0.01, 0.1, 0.5, 1.0):
             change = moved([1, 0], [math.cos(angle), math.sin(angle)], step) - math.cos(angle)
-            assert excess(angle, step) == pytest.approx(change / (2 * step * math.sin(angle) ** 2) - 1, abs=1e-9)
+            assert excess(angle, step) == pytest.approx(
+                change / (2 * step * math.sin(angle) ** 2) - 1, abs=1e-9
+            )
 
 
 @pytest.mark.parametrize("step", [0.1, 1.0, 10.0])
 def test_the_bound_fails_most_near_opposite_points_and_by_the_step_itself(step: float) -> None:
     """By hand, sin -> 0, cos -> -1: -a (-1 + 0) / (1 + 0) = a. So 2 a sin² is short by a factor of 1 + a at most."""
-    grid = [*torch.linspace(0, 3, 301, dtype=F64).tolist(), *(math.pi - 10.0**power for power in range(-6, 0))]
+    grid = [
+        *torch.linspace(0, 3, 301, dtype=F64).tolist(),
+        *(math.pi - 10.0**power for power in range(-6, 0)),
+    ]
     largest, angle = max((excess(angle, step), angle) for angle in grid)
     assert largest == pytest.approx(step, rel=1e-4)
     assert largest < step

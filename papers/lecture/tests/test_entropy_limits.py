@@ -8,7 +8,12 @@ import pytest
 from scipy.special import softmax
 from scipy.stats import entropy
 
-from papers.lecture.studies.entropy_limits.compute import EXAMPLES, TEMPERATURES, entropy_limits, limits
+from papers.lecture.studies.entropy_limits.compute import (
+    EXAMPLES,
+    TEMPERATURES,
+    entropy_limits,
+    limits,
+)
 from tests.unit.exact.shared import context
 
 

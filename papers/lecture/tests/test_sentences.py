@@ -20,5 +20,7 @@ def test_s9_accuracy_with_one_digit_and_with_16() -> None:
         "random": {"simclr": [98.9, 96.4, 2.5], "supervised": [99.5, 98.3, 1.2]},
         "grid": {"simclr": [98.3, 98.3, 0], "supervised": [99.5, 92.4, 7.1]},
     }.items():
-        ends = cells.loc[[f"multidigits_{placement}_{digits}" for digits in (1, 16)], list(expected)]
+        ends = cells.loc[
+            [f"multidigits_{placement}_{digits}" for digits in (1, 16)], list(expected)
+        ]
         assert pd.concat([ends, -ends.diff()[1:].round(10)]).to_dict("list") == expected

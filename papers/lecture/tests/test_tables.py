@@ -21,7 +21,9 @@ def table_4(method: str, variant: str, digit: int = 1, untrained: bool = False) 
 def test_s1_the_row_of_batch_512_is_one_cell_too_far_right() -> None:
     """The claims have it moved left: there it lies within 0.7 of its neighbour's everywhere, and grows with the batch.
     As it is printed, a batch size is followed by values 0.9 or more below the neighbour's."""
-    moved, neighbour, largest = (TABLE_A3.loc[f"batch_{size}"].dropna().to_numpy() for size in (512, 1024, 2048))
+    moved, neighbour, largest = (
+        TABLE_A3.loc[f"batch_{size}"].dropna().to_numpy() for size in (512, 1024, 2048)
+    )
     assert (neighbour[1:] - moved).min() == pytest.approx(0.9)
     gap = neighbour[:3] - moved
     assert gap.min() >= 0

@@ -10,7 +10,9 @@ from tests.unit.printed import table, with_deviations
 
 TABLE_1, STD_1 = with_deviations("lmcl", "table1", "variant", "dataset")
 TOP_1, TOP_5 = (  # Table 2, by the number of negatives
-    table("lmcl", "table2", "method.variant", "batch.size", fixed={"measure": measure})[[1024, 4096]]
+    table("lmcl", "table2", "method.variant", "batch.size", fixed={"measure": measure})[
+        [1024, 4096]
+    ]
     for measure in ("linear_top1", "linear_top5")
 )
 TABLE_5, STD_5 = with_deviations("lmcl", "table5", "method.variant", "dataset")
@@ -31,12 +33,20 @@ def test_l13_the_largest_lambda_is_not_the_best() -> None:
     rows, below 0.01's, and it is best, in a tie, at one temperature of five."""
     rows = table("lmcl", "table3", "variant", "objective.temperature")
     assert rows.mean(axis=1).idxmin() == "dp_lambda_5"
-    assert rows.rank(method="min").loc["dp_lambda_5"].to_dict() == {0.1: 2, 0.2: 3, 0.25: 2, 0.3: 1, 0.4: 1}
+    assert rows.rank(method="min").loc["dp_lambda_5"].to_dict() == {
+        0.1: 2,
+        0.2: 3,
+        0.25: 2,
+        0.3: 1,
+        0.4: 1,
+    }
     assert rows.columns[rows.loc["dp_lambda_5"] == rows.max()].tolist() == [0.2]
 
 
 @pytest.mark.parametrize(("start", "expected"), [(1, 0.744), (0, 1.0)])
-def test_l14_the_first_step_of_algorithm_1_depends_on_where_t_starts(start: int, expected: float) -> None:
+def test_l14_the_first_step_of_algorithm_1_depends_on_where_t_starts(
+    start: int, expected: float
+) -> None:
     """m and v start at 0 and are corrected by 1 - alpha^(t+1). The first update at t = 0 is the gradient's sign times
     eta, as Adam's is; printed, t starts from 1, and it is 0.744 of that (alpha1 = 0.9, alpha2 = 0.999)."""
     gradient, moments, alphas = 3.0, [0.0, 0.0], (0.9, 0.999)
@@ -53,17 +63,23 @@ def test_l21_means_and_stds_fill_the_tables() -> None:
 
 
 def welch_t(mean: pd.DataFrame, std: pd.DataFrame, row: str, baseline: str, n: int) -> pd.Series:
-    return (mean.loc[row] - mean.loc[baseline]) / np.sqrt((std.loc[row] ** 2 + std.loc[baseline] ** 2) / n)
+    return (mean.loc[row] - mean.loc[baseline]) / np.sqrt(
+        (std.loc[row] ** 2 + std.loc[baseline] ** 2) / n
+    )
 
 
 def test_l22_the_lost_t_test_follows_from_table_1() -> None:
     """n = 20, Welch: t = 11.9 and 13.3, far beyond 2.1 (at least 19 degrees of freedom), while conventional CL is above
     plain K-means on one of the two sets only. LMCL's own std differs by a factor of 11 between the sets."""
     assert list(TABLE_1) == ["three_bars", "nested_moons"]
-    assert welch_t(TABLE_1, STD_1, "lmcl", "cl", 20).tolist() == pytest.approx([11.9, 13.3], abs=0.06)
+    assert welch_t(TABLE_1, STD_1, "lmcl", "cl", 20).tolist() == pytest.approx(
+        [11.9, 13.3], abs=0.06
+    )
     over_k_means = welch_t(TABLE_1, STD_1, "cl", "euclidean", 20)
     assert over_k_means["three_bars"] > 5 > 2.1 > over_k_means["nested_moons"] > 0
-    assert STD_1.loc["lmcl", "nested_moons"] / STD_1.loc["lmcl", "three_bars"] == pytest.approx(11.5)
+    assert STD_1.loc["lmcl", "nested_moons"] / STD_1.loc["lmcl", "three_bars"] == pytest.approx(
+        11.5
+    )
 
 
 def test_l24_half_of_table_2_is_off_the_grid_of_one_evaluation() -> None:
@@ -85,7 +101,8 @@ def test_l25_reinforcement_scores_agree_better_than_their_stds_allow() -> None:
     assert largest == pytest.approx(0.57, abs=0.005)
     rng = np.random.default_rng(0)
     scores = (
-        rng.standard_normal((10_000, 18, 2, 3)) * np.concatenate([STD_5.loc[[*pair]].T for pair in rows])[:, :, None]
+        rng.standard_normal((10_000, 18, 2, 3))
+        * np.concatenate([STD_5.loc[[*pair]].T for pair in rows])[:, :, None]
     )
     mean, variance = scores.mean(axis=3), scores.var(axis=3, ddof=1)
     t = np.abs(mean[..., 0] - mean[..., 1]) / np.sqrt(variance.sum(axis=2) / 3)

@@ -84,7 +84,9 @@ def test_moons_lie_on_their_circles() -> None:
     upper, lower = (points[drawn.classes == moon] for moon in (0, 1))
     for moon, centre, radius, sign in ((upper, (-0.5, -0.1), 1.0, 1), (lower, (0.5, 0.1), 0.7, -1)):
         from_centre = moon - torch.tensor(centre, dtype=moon.dtype)
-        assert torch.linalg.vector_norm(from_centre, dim=1).tolist() == pytest.approx([radius] * study.SIZE)
+        assert torch.linalg.vector_norm(from_centre, dim=1).tolist() == pytest.approx(
+            [radius] * study.SIZE
+        )
         assert (sign * from_centre[:, 1] >= 0).all()
 
 
@@ -105,15 +107,21 @@ def test_shapes_have_the_printed_accuracy_and_the_corner_has_all_points_on_one_s
 
 def inputs(maps: int, n: int) -> tuple[Tensor, Tensor, Tensor]:
     generator, shapes = torch.Generator().manual_seed(0), ((2, 2), (n, 2), (n, 2))
-    p, x, noise = (torch.randn(1, maps, *shape, generator=generator, dtype=torch.float64) for shape in shapes)
+    p, x, noise = (
+        torch.randn(1, maps, *shape, generator=generator, dtype=torch.float64) for shape in shapes
+    )
     return p, x, x + 0.1 * noise
 
 
-def by_pairs(p: Tensor, x: Tensor, perturbed: Tensor, penalty: float, sphere: bool = True) -> Tensor:
+def by_pairs(
+    p: Tensor, x: Tensor, perturbed: Tensor, penalty: float, sphere: bool = True
+) -> Tensor:
     """Eq. 1 and Eq. 10, pair by pair; off the sphere with Px where the paper has unit vectors."""
     z, z_perturbed = x @ p.T, perturbed @ p.T
     if sphere:
-        z, z_perturbed = (each / torch.linalg.vector_norm(each, dim=1, keepdim=True) for each in (z, z_perturbed))
+        z, z_perturbed = (
+            each / torch.linalg.vector_norm(each, dim=1, keepdim=True) for each in (z, z_perturbed)
+        )
     total = torch.zeros((), dtype=p.dtype)
     for i in range(len(z)):
         negatives = sum((z[i] @ z[j]).exp() for j in range(len(z)) if j != i)
@@ -121,7 +129,9 @@ def by_pairs(p: Tensor, x: Tensor, perturbed: Tensor, penalty: float, sphere: bo
         total = total - (positive.exp() / (positive.exp() + negatives)).log() / len(z)
         for j in range(len(z)):
             d = (1 - z[i] @ z[j]) / 2
-            total = total + penalty * min((d - study.LOWER) * (d - study.UPPER), torch.zeros(())).abs() * (i != j)
+            total = total + penalty * min(
+                (d - study.LOWER) * (d - study.UPPER), torch.zeros(())
+            ).abs() * (i != j)
     return total
 
 
@@ -151,14 +161,18 @@ def test_each_pass_sees_every_point_once() -> None:
     for dataset, points in (("three_bars", 600), ("nested_moons", 400)):
         seen, each = study.batches([3], dataset, points)[0][0], points // study.BATCH
         for first in range(0, study.LONGER - each, each):
-            assert seen[first : first + each].flatten().sort().values.tolist() == list(range(points))
+            assert seen[first : first + each].flatten().sort().values.tolist() == list(
+                range(points)
+            )
         assert not torch.equal(seen[:each], seen[each : 2 * each])
 
 
 def test_random_starts_are_small_and_shared_by_a_trials_settings() -> None:
     first = study.starts(range(50))
     settings = (study.Setting("cl", "three_bars"), study.Setting("lmcl_sum", "nested_moons"))
-    plain, other, identity = map(study.LEARNED.index, (*settings, study.Setting("cl", "three_bars", start="identity")))
+    plain, other, identity = map(
+        study.LEARNED.index, (*settings, study.Setting("cl", "three_bars", start="identity"))
+    )
     assert torch.equal(first[plain], first[other])
     assert first[plain].std().item() == pytest.approx(study.START, rel=0.2)
     assert torch.equal(first[identity, 7], torch.eye(2))
@@ -187,7 +201,9 @@ def test_runs_are_those_of_the_equations_under_torchs_adam(monkeypatch: pytest.M
         order, noise = (part[1] for part in study.batches(seeds, setting.dataset, len(points)))
         p = study.starts(seeds)[study.LEARNED.index(setting), 1].double().requires_grad_()
         optimiser = torch.optim.Adam([p], lr=0.001)
-        weight = {"cl": 0.0, "lmcl_mean": 0.1 / (study.BATCH * (study.BATCH - 1)), "lmcl_sum": 0.1}[setting.space]
+        weight = {"cl": 0.0, "lmcl_mean": 0.1 / (study.BATCH * (study.BATCH - 1)), "lmcl_sum": 0.1}[
+            setting.space
+        ]
         after = {}
         for step in range(6):
             x = points[order[step]]
@@ -209,7 +225,10 @@ def test_the_mean_is_bounded_far_below_the_loss() -> None:
     maps, x, perturbed = inputs(50, study.BATCH)
     none = torch.zeros(1, 50, dtype=torch.float64)
     plain = study.slopes(maps, x, perturbed, none)
-    change = study.slopes(maps, x, perturbed, none + study.WEIGHT / (study.BATCH * (study.BATCH - 1))) - plain
+    change = (
+        study.slopes(maps, x, perturbed, none + study.WEIGHT / (study.BATCH * (study.BATCH - 1)))
+        - plain
+    )
     assert pytest.approx(0.004) == study.WEIGHT * ((study.UPPER - study.LOWER) / 2) ** 2
     assert math.sqrt((change**2).sum() / (plain**2).sum()) < 0.05
     assert change.abs().max() > 0
@@ -241,7 +260,9 @@ def test_accuracies_are_those_of_their_setting(results: Results) -> None:
     maps, _ = study.learn([3], {name: study.draws([3], name) for name in study.DATASETS})
     for dataset in study.DATASETS:
         drawn = study.draws([3], dataset)
-        plain = {name: study.accuracies(results, name, dataset)["euclidean"] for name in study.VARIATIONS}
+        plain = {
+            name: study.accuracies(results, name, dataset)["euclidean"] for name in study.VARIATIONS
+        }
         same = [name for name, values in plain.items() if np.array_equal(values, plain["default"])]
         assert same == ["default", "longer", "identity", "noise", "corner"]
         for variation, changed in study.VARIATIONS.items():
@@ -272,7 +293,9 @@ def test_the_share_of_pairs_in_the_margin_region() -> None:
     assert 0 < expected[0] < 100
 
 
-def test_the_printed_start_never_moves_and_a_gain_is_paired(results: Results, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_printed_start_never_moves_and_a_gain_is_paired(
+    results: Results, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Erratum L9, for every map of Table 1. A gain's interval is that of scipy's paired t test."""
     monkeypatch.setattr(study, "simulate", lambda seeds: results)
     tables, answers = study.toy_clustering(None)
@@ -281,7 +304,10 @@ def test_the_printed_start_never_moves_and_a_gain_is_paired(results: Results, mo
     said = {answer.id: answer for answer in answers}
     assert len(said) == len(answers) == 20
     assert said["lmcl.table1.start_at_zero"].arms == {"held": [0.0], "places": [6.0 * len(TRIALS)]}
-    assert said["lmcl.table1.start_at_zero.l9"].arms == {"held": [6.0 * len(TRIALS)], "places": [6.0 * len(TRIALS)]}
+    assert said["lmcl.table1.start_at_zero.l9"].arms == {
+        "held": [6.0 * len(TRIALS)],
+        "places": [6.0 * len(TRIALS)],
+    }
     moons = study.accuracies(results, "default", "nested_moons")
     gain = said["lmcl.table1.lmcl_gain.nested_moons.l9"]
     assert gain.reading == "L9, L10"
@@ -300,7 +326,11 @@ def test_the_printed_start_never_moves_and_a_gain_is_paired(results: Results, mo
     )
     first = study.accuracies(results, "default", "three_bars")["cl"]
     row = tables["table1"].set_index("claim").loc["lmcl.table1.cl.three_bars.l9"]
-    assert (row["mean"], row["std"], row["trials"]) == (first.mean(), first.std(ddof=1), len(TRIALS))
+    assert (row["mean"], row["std"], row["trials"]) == (
+        first.mean(),
+        first.std(ddof=1),
+        len(TRIALS),
+    )
     figure = tables["fig3"]
     for _, panel in figure.groupby(["dataset", "space"]):
         assert (panel["x"] ** 2 + panel["y"] ** 2).mean() == pytest.approx(1)

@@ -45,8 +45,14 @@ def printed() -> dict[str, list[float]]:
 def test_the_order_whose_words_are_a_point_below_the_columns_holds(swapped: bool) -> None:
     """Words made up from the printed means, as they are or swapped: 719 other orders are no nearer."""
     columns = {name: SWAP.get(name, name) if swapped else name for name in TASKS}
-    found = {name: Counted(1000, 50, float(np.mean(printed()[column])) - 1) for name, column in columns.items()}
-    right, wrong = ("subj.l20", "order.l20") if swapped else ("subj", "order"), ("order" if swapped else "order.l20")
+    found = {
+        name: Counted(1000, 50, float(np.mean(printed()[column])) - 1)
+        for name, column in columns.items()
+    }
+    right, wrong = (
+        ("subj.l20", "order.l20") if swapped else ("subj", "order"),
+        ("order" if swapped else "order.l20"),
+    )
     arms = {one.id.removeprefix("lmcl.word_counts."): one.arms for one in answers(found, printed())}
     held = {name: (of["held"][0], of["places"][0]) for name, of in arms.items()}
     assert (held[right[0]], held[right[1]]) == ((6, 6), (719, 719))

@@ -32,7 +32,12 @@ def test_places_that_a_sentence_holds_in_are_the_errata_s() -> None:
     ],
 )  # fmt: skip
 def test_differences_of_printed_rows_are_the_errata_s(
-    artifact: str, columns: str, fixed: dict[str, Any], arm: str, baseline: str, expected: list[float]
+    artifact: str,
+    columns: str,
+    fixed: dict[str, Any],
+    arm: str,
+    baseline: str,
+    expected: list[float],
 ) -> None:
     assert differences(table("margins", artifact, PAIR, columns, fixed), arm, baseline) == expected
 
@@ -41,7 +46,10 @@ def test_m30_the_ratio_gains_more_for_moco_v3_relative_to_the_baselines_too() ->
     expected = {"table2": (0.755, 0.586), "table3": (0.654, 0.444)}
     for artifact, means in expected.items():
         cells = table("margins", artifact, PAIR, "dataset" if artifact == "table2" else "target")
-        ratio, baseline = (cells.loc[[f"mocov3.{one}", f"simclr.{one}"]].to_numpy() for one in ("ratio", "baseline"))
+        ratio, baseline = (
+            cells.loc[[f"mocov3.{one}", f"simclr.{one}"]].to_numpy()
+            for one in ("ratio", "baseline")
+        )
         assert (ratio - baseline).mean(axis=1).tolist() == pytest.approx(means, abs=5e-4)
         moco, simclr = (ratio / baseline).mean(axis=1)
         assert moco > simclr

@@ -18,7 +18,10 @@ from tests.unit.printed import table, with_deviations
 TABLE_1 = table("margins", "table1", "method.variant", "dataset")
 TABLE_2, STD_2 = with_deviations("margins", "table2", "method.variant", "dataset")
 TABLE_3, STD_3 = with_deviations("margins", "table3", "method.variant", "target")
-TABLES_9_10 = [table("margins", name, "logits.s", by) for name, by in (("table9", "dataset"), ("table10", "target"))]
+TABLES_9_10 = [
+    table("margins", name, "logits.s", by)
+    for name, by in (("table9", "dataset"), ("table10", "target"))
+]
 STL = "stl10"  # 8,000 test images; the other test sets have 10,000
 
 
@@ -31,7 +34,9 @@ def other_means() -> list[float]:
     return without_stl(TABLE_2, TABLE_3, *TABLES_9_10, TABLE_1.filter(like="attenuation", axis=0))
 
 
-def runs(mean: float, std: float | None = None, ddof: int = 1, images: int = 10_000) -> tuple[int, ...]:
+def runs(
+    mean: float, std: float | None = None, ddof: int = 1, images: int = 10_000
+) -> tuple[int, ...]:
     """The numbers of runs up to 10 that a mean and deviation of three decimals can be of (audit/grim.py)."""
     printed = Printed(Decimal(f"{mean:.3f}"), None if std is None else Decimal(f"{std:.3f}"))
     return admissible(printed, Assumptions(Fraction(100, images), ddof=ddof))
@@ -57,13 +62,17 @@ def test_m17_no_one_number_of_seeds_below_8_fits_every_mean() -> None:
         ("pos_curv", "cifar10"): 2, ("pos_curv", "cifar100"): 2,
     }  # fmt: skip
     assert {(v, data): min(runs(TABLE_2.loc[f"mocov3.{v}", data])) for v, data in least} == least
-    assert [x for x in without_stl(*TABLES_9_10) if 5 not in runs(x)] == [TABLES_9_10[1].loc[20, "cifar100"]]
+    assert [x for x in without_stl(*TABLES_9_10) if 5 not in runs(x)] == [
+        TABLES_9_10[1].loc[20, "cifar100"]
+    ]
 
 
 def test_m17a_last_digits_1_and_9_never_occur() -> None:
     """Up to five runs cannot give them; six to ten runs can."""
     assert {round(1000 * x) % 10 for x in other_means()}.isdisjoint({1, 9})
-    reachable = {n: {round(1000 * round(k / n / 100, 3)) % 10 for k in range(1000 * n)} for n in range(1, 11)}
+    reachable = {
+        n: {round(1000 * round(k / n / 100, 3)) % 10 for k in range(1000 * n)} for n in range(1, 11)
+    }
     assert set().union(*(reachable[n] for n in range(1, 6))) == {0, 2, 3, 4, 5, 6, 7, 8}
     assert reachable[8] == reachable[10] == set(range(10))
     assert 0.8 ** len(other_means()) == pytest.approx(2e-12, rel=0.2)
@@ -71,7 +80,9 @@ def test_m17a_last_digits_1_and_9_never_occur() -> None:
 
 def prints(pair: tuple[float, float], cell: tuple[float, float], ddof: int) -> bool:
     """Whether two runs have this mean and deviation, to three decimals."""
-    return np.abs(np.subtract(cell, (np.mean(pair), np.std(pair, ddof=ddof)))).max() <= 0.0005 + 1e-9
+    return (
+        np.abs(np.subtract(cell, (np.mean(pair), np.std(pair, ddof=ddof)))).max() <= 0.0005 + 1e-9
+    )
 
 
 def test_m17b_two_stl10_means_need_many_runs_or_a_rounding_of_each_run() -> None:
@@ -79,11 +90,16 @@ def test_m17b_two_stl10_means_need_many_runs_or_a_rounding_of_each_run() -> None
     byol, moco = TABLE_2.loc["byol.curv", STL], TABLE_2.loc["mocov3.pos_curv", STL]
     assert (min(runs(byol, images=8000)), min(runs(moco, images=8000))) == (9, 7)
     assert prints((87.888, 88.213), (byol, STD_2.loc["byol.curv", STL]), ddof=1)
-    assert [abs(run / 0.0125 - odd) * 0.0125 < 0.00051 for run, odd in ((87.888, 7031), (88.213, 7057))] == [True] * 2
+    assert [
+        abs(run / 0.0125 - odd) * 0.0125 < 0.00051 for run, odd in ((87.888, 7031), (88.213, 7057))
+    ] == [True] * 2
     for n in range(2, 6):
         sums = [k / 80 for k in range(round(90 * n * 80), round(91 * n * 80))]
-        odd = [n if (n - round(s * 80)) % 2 == 0 else n - 1 for s in sums]  # most runs that can be odd multiples
-        assert not any(abs(s - n * moco) <= 0.0005 * (n + o) + 1e-9 for s, o in zip(sums, odd, strict=True))
+        # most runs that can be odd multiples
+        odd = [n if (n - round(s * 80)) % 2 == 0 else n - 1 for s in sums]
+        assert not any(
+            abs(s - n * moco) <= 0.0005 * (n + o) + 1e-9 for s, o in zip(sums, odd, strict=True)
+        )
 
 
 def cell(number: int, row: str, column: str) -> tuple[float, float]:
@@ -104,7 +120,11 @@ def test_m18_pairs_use_both_conventions_of_the_standard_deviation() -> None:
 
 
 def test_m18a_two_triples_exclude_the_sample_deviation() -> None:
-    places = ((2, "mocov3.baseline", "cifar10"), (2, "byol.baseline", "cifar10"), (3, "mocov3.ratio", "cifar100"))
+    places = (
+        (2, "mocov3.baseline", "cifar10"),
+        (2, "byol.baseline", "cifar10"),
+        (3, "mocov3.ratio", "cifar100"),
+    )
     fits = [[3 in runs(*cell(*place), ddof) for ddof in (0, 1)] for place in places]
     assert fits == [[True, False], [True, False], [True, True]]
 
@@ -120,16 +140,26 @@ def test_m19_the_ratio_rows_deviate_far_less_than_all_others() -> None:
 
 def welch(method: str, variant: str) -> pd.Series:
     """Two-sided p-values of Tables 2 and 3 by test set, three seeds assumed."""
-    means, stds = (pd.concat({2: one.T, 3: other.T}) for one, other in ((TABLE_2, TABLE_3), (STD_2, STD_3)))
-    arm, baseline = ((means[f"{method}.{one}"], stds[f"{method}.{one}"]) for one in (variant, "baseline"))
-    return pd.Series(ttest_ind_from_stats(*arm, 3, *baseline, 3, equal_var=False).pvalue, means.index)
+    means, stds = (
+        pd.concat({2: one.T, 3: other.T}) for one, other in ((TABLE_2, TABLE_3), (STD_2, STD_3))
+    )
+    arm, baseline = (
+        (means[f"{method}.{one}"], stds[f"{method}.{one}"]) for one in (variant, "baseline")
+    )
+    return pd.Series(
+        ttest_ind_from_stats(*arm, 3, *baseline, 3, equal_var=False).pvalue, means.index
+    )
 
 
 def test_m31_what_three_seeds_would_show() -> None:
     assert welch("mocov3", "pos").max() == pytest.approx(0.0025, abs=5e-5)
     assert welch("simclr", "pos").min() > 0.08
     assert sum((welch(method, "ratio") < 0.05).sum() for method in ("mocov3", "simclr")) == 10
-    lowered = {("simclr", "cifar10"): 0.033, ("simclr", "cifar100"): 0.025, ("mocov3", "tiny_imagenet"): 0.008}
+    lowered = {
+        ("simclr", "cifar10"): 0.033,
+        ("simclr", "cifar100"): 0.025,
+        ("mocov3", "tiny_imagenet"): 0.008,
+    }
     for (method, target), p in lowered.items():
         assert welch(method, "margins")[3, target] == pytest.approx(p, abs=5e-4)
         assert TABLE_3.loc[f"{method}.margins", target] < TABLE_3.loc[f"{method}.baseline", target]

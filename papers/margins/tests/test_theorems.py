@@ -17,7 +17,13 @@ from tests.unit.exact.statements import example, judge
 BY_ID = {statement.id: statement for statement in STATEMENTS}
 REFUTED = {
     f"margins.{name}"
-    for name in ("equation_3", "equation_16", "lemma_4_2_closing_form", "section_4_2_growth", "section_5_5_alpha")
+    for name in (
+        "equation_3",
+        "equation_16",
+        "lemma_4_2_closing_form",
+        "section_4_2_growth",
+        "section_5_5_alpha",
+    )
 }
 
 
@@ -40,7 +46,12 @@ def quantities(m1: float, m2: float) -> tuple[float, float, float, float]:
 def test_counterexample_to_equation_3() -> None:
     """One candidate at angle 0, t = 1, beta = 2: -log(e/(2e)) = log 2, but -1 + 2·log(e) = 1."""
     simple = BY_ID["margins.equation_3"].simple()
-    assert [simple[k][1].tolist() for k in ("theta", "p", "temperature", "beta")] == [[0.0], [1.0], 1.0, 2.0]
+    assert [simple[k][1].tolist() for k in ("theta", "p", "temperature", "beta")] == [
+        [0.0],
+        [1.0],
+        1.0,
+        2.0,
+    ]
     found = example(BY_ID["margins.equation_3"])
     assert found["beta"] == 2
     assert -math.log(math.e / (2 * math.e)) == pytest.approx(math.log(2))
@@ -73,7 +84,8 @@ def test_counterexample_to_lemma_4_2s_closing_form() -> None:
     assert total / total_with == pytest.approx(1.4621, abs=1e-4)
     assert closing(q) == pytest.approx(1.2048, abs=1e-4)
     assert closing(without) == pytest.approx(total / total_with, rel=1e-12)
-    assert (1 - q) / (1 - without) == pytest.approx(total / total_with, rel=1e-12)  # the lemma's first equality
+    # the lemma's first equality
+    assert (1 - q) / (1 - without) == pytest.approx(total / total_with, rel=1e-12)
     assert found["left"] == pytest.approx(total / total_with, rel=1e-12)
     assert found["right"] == pytest.approx(closing(q), rel=1e-12)
 
@@ -87,7 +99,16 @@ def test_counterexample_to_section_4_2s_growth() -> None:
     small, large = (1 / (1 - (1 - eta) * q) for q in (0.25, 0.5))
     assert (round(small, 2), round(large, 2)) == (0.94, 0.88)
     assert (found["left"], found["right"]) == (pytest.approx(small), pytest.approx(large))
-    table_5 = [(0.1, 0.4), (0.5, 0.7), (0.4, 0.6), (0.1, 0.4), (0.5, 0.4), (0.6, 0.6), (0.0, 0.2), (0.0, 0.8)]
+    table_5 = [
+        (0.1, 0.4),
+        (0.5, 0.7),
+        (0.4, 0.6),
+        (0.1, 0.4),
+        (0.5, 0.4),
+        (0.6, 0.6),
+        (0.0, 0.2),
+        (0.0, 0.8),
+    ]
     assert all(m2 >= 1 - math.cos(m1) for m1, m2 in table_5)
 
 
@@ -114,9 +135,18 @@ def reweigh(x: Case) -> Case:
 
 
 MUTANTS: dict[str, tuple[str, Callable[[Case], Checked]]] = {
-    "Eq. 6 with cos for sin": ("theorem_4_1", lambda x: margins.theorem_4_1(bend(x, (x.theta + x.m1 * x.p).cos()))),
-    "Eq. 6 with m1 on negatives too": ("theorem_4_1", lambda x: margins.theorem_4_1(bend(x, (x.theta + x.m1).sin()))),
-    "Eq. 15 without m1 in the sine": ("equation_15", lambda x: margins.equation_15(bend(x, x.theta.sin()))),
+    "Eq. 6 with cos for sin": (
+        "theorem_4_1",
+        lambda x: margins.theorem_4_1(bend(x, (x.theta + x.m1 * x.p).cos())),
+    ),
+    "Eq. 6 with m1 on negatives too": (
+        "theorem_4_1",
+        lambda x: margins.theorem_4_1(bend(x, (x.theta + x.m1).sin())),
+    ),
+    "Eq. 15 without m1 in the sine": (
+        "equation_15",
+        lambda x: margins.equation_15(bend(x, x.theta.sin())),
+    ),
     "Eq. 13 without beta": ("equation_13", lambda x: margins.equation_13(reweigh(x))),
 }
 
@@ -136,7 +166,12 @@ def test_gradients_are_those_of_the_objectives() -> None:
     for i in range(40):
         m1, m2, t = (inputs[k][i].item() for k in ("m1", "m2", "temperature"))
         logits = margin_logits(
-            case.theta[[i]].cos(), case.p[[i]], temperature=t, angular=m1, subtractive=m2, beyond_pi="printed"
+            case.theta[[i]].cos(),
+            case.p[[i]],
+            temperature=t,
+            angular=m1,
+            subtractive=m2,
+            beyond_pi="printed",
         )
         torch.testing.assert_close(logits, case.logits(case.theta)[[i]], rtol=1e-6, atol=1e-6 / t)
 
@@ -144,10 +179,14 @@ def test_gradients_are_those_of_the_objectives() -> None:
 def one_case(theta: list[float], p: list[float], temperature: float, **more: float) -> Case:
     given = {"temperature": temperature, **more}
     row = (torch.tensor([values], dtype=torch.float64) for values in (theta, p))
-    return Case(*row, **{name: torch.tensor([value], dtype=torch.float64) for name, value in given.items()})
+    return Case(
+        *row, **{name: torch.tensor([value], dtype=torch.float64) for name, value in given.items()}
+    )
 
 
-@pytest.mark.parametrize(("p", "total"), [([1.0, 0.0, 0.0], 1), ([1.0, 1.0, 0.0], 2), ([0.5, 0.0, 0.0], 0.5)])
+@pytest.mark.parametrize(
+    ("p", "total"), [([1.0, 0.0, 0.0], 1), ([1.0, 1.0, 0.0], 2), ([0.5, 0.0, 0.0], 0.5)]
+)
 def test_equation_13_needs_targets_that_sum_to_1(p: list[float], total: float) -> None:
     """Erratum M32: by hand, the derivative of Eq. 3 is -p + beta·q times the sum of p."""
     case = one_case([0.3, 1.0, 2.0], p, 0.5, beta=1.0)

@@ -31,7 +31,9 @@ def test_both_panels_have_a_title_and_their_marks(narrow: bool) -> None:
     assert len(right.containers) == len(front.VARIANTS)
 
 
-@pytest.mark.parametrize("answers", [{"published": "holds"}, {"corrected": "fails"}, {"corrected": "cannot tell"}])
+@pytest.mark.parametrize(
+    "answers", [{"published": "holds"}, {"corrected": "fails"}, {"corrected": "cannot tell"}]
+)
 def test_a_table_that_follows_from_its_formula_is_not_drawn(answers: dict[str, str]) -> None:
     assert {*answers.values()} <= set(Answer)
     with pytest.raises(HypersphereError, match="does not bear this title"):

@@ -38,7 +38,11 @@ def test_density_stays_finite_where_tanh_rounds_to_one() -> None:
 
 def test_target_takes_the_lower_critic_and_pays_for_certainty() -> None:
     aim = sac.target(
-        torch.tensor([1.0]), torch.tensor([[5.0], [3.0]]), torch.tensor([2.0]), torch.tensor(0.5), discount=0.9
+        torch.tensor([1.0]),
+        torch.tensor([[5.0], [3.0]]),
+        torch.tensor([2.0]),
+        torch.tensor(0.5),
+        discount=0.9,
     )
     assert aim.item() == pytest.approx(1 + 0.9 * (3 - 0.5 * 2))
 
@@ -97,7 +101,9 @@ EPISODES, STEPS, SIZE = 3, 4, 6
 def frame(episode: int, step: int) -> np.ndarray:
     """A frame that says which one it is: channel 0 the episode, 1 the step, 2 the column."""
     columns = np.broadcast_to(np.arange(SIZE, dtype=np.uint8), (SIZE, SIZE))
-    return np.stack([np.full((SIZE, SIZE), episode), np.full((SIZE, SIZE), step), columns]).astype(np.uint8)
+    return np.stack([np.full((SIZE, SIZE), episode), np.full((SIZE, SIZE), step), columns]).astype(
+        np.uint8
+    )
 
 
 @pytest.fixture
@@ -112,7 +118,9 @@ def replay() -> Replay:
     return made
 
 
-@pytest.mark.parametrize(("step", "expected"), [(0, [0, 0, 0]), (1, [0, 0, 1]), (2, [0, 1, 2]), (4, [2, 3, 4])])
+@pytest.mark.parametrize(
+    ("step", "expected"), [(0, [0, 0, 0]), (1, [0, 0, 1]), (2, [0, 1, 2]), (4, [2, 3, 4])]
+)
 def test_a_stack_has_the_newest_frame_last_and_none_of_another_episode(
     replay: Replay, step: int, expected: list[int]
 ) -> None:
@@ -123,7 +131,9 @@ def test_a_stack_has_the_newest_frame_last_and_none_of_another_episode(
 
 def test_a_drawn_transition_is_one_that_happened(replay: Replay) -> None:
     seen = replay.sample(EPISODES * STEPS, 500, SIZE, 0, "test")
-    newest, next_newest = (part[:, -3:, 0, 0].mul(255).round() for part in (seen.anchors, seen.following))
+    newest, next_newest = (
+        part[:, -3:, 0, 0].mul(255).round() for part in (seen.anchors, seen.following)
+    )
     assert torch.equal(newest[:, :2], seen.actions)
     assert torch.equal(next_newest[:, 0], newest[:, 0])  # of the same episode
     assert torch.equal(next_newest[:, 1], newest[:, 1] + 1)
@@ -134,7 +144,9 @@ def test_a_drawn_transition_is_one_that_happened(replay: Replay) -> None:
 @pytest.mark.parametrize("stored", [1, 5])
 def test_only_what_has_happened_is_drawn(replay: Replay, stored: int) -> None:
     seen = replay.sample(stored, 300, SIZE, 0, "test")
-    assert sorted(seen.rewards.unique().tolist()) == [10.0 * (i // STEPS) + i % STEPS for i in range(stored)]
+    assert sorted(seen.rewards.unique().tolist()) == [
+        10.0 * (i // STEPS) + i % STEPS for i in range(stored)
+    ]
 
 
 def test_draws_depend_on_their_key_alone(replay: Replay) -> None:

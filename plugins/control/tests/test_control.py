@@ -31,7 +31,13 @@ RUN: dict[str, Any] = {
     "kind": "control",
     "dataset": {
         "name": "dot",
-        "source": {"name": "control_task", "domain": "made", "task": "up", "action_repeat": 100, "size": 10},
+        "source": {
+            "name": "control_task",
+            "domain": "made",
+            "task": "up",
+            "action_repeat": 100,
+            "size": 10,
+        },
     },
     "views": {},
     "method": {"name": "curl", "actions": 2, "dim": 4, "hidden": 8, "initial": 12},
@@ -157,7 +163,10 @@ def test_an_agent_learns_to_move_the_dot_and_to_tell_observations_apart(tmp_path
     """
     method = {"hidden": 32, "dim": 8, "initial": 50}
     run = make(
-        method=method, schedule={"epochs": 40}, batch={"size": 32, "micro": 32}, optimiser={"learning_rate": 0.04}
+        method=method,
+        schedule={"epochs": 40},
+        batch={"size": 32, "micro": 32},
+        optimiser={"learning_rate": 0.04},
     )
     execute(run, tmp_path)
     rows = history(tmp_path)
@@ -186,7 +195,9 @@ def made() -> Agent:
 
 def test_each_loss_trains_its_own_part() -> None:
     agent = made()
-    seen = control.Transitions(*(torch.rand(8, 6, 8, 8) for _ in range(3)), torch.rand(8, 2), torch.rand(8))
+    seen = control.Transitions(
+        *(torch.rand(8, 6, 8, 8) for _ in range(3)), torch.rand(8, 2), torch.rand(8)
+    )
     places = torch.zeros(8, dtype=torch.int64)
     output = agent(Batch(torch.stack([seen.anchors, seen.positives]), places, places))
     (output.loss + agent.critic_loss(output.embeddings, seen, torch.randn(8, 2))).backward()
@@ -219,7 +230,9 @@ def test_targets_follow() -> None:
     assert agent.target.summary.linear.bias.tolist() == pytest.approx([0.05] * 4)
 
 
-def test_a_policy_that_is_no_number_ends_training(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_policy_that_is_no_number_ends_training(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(Agent, "act", lambda *arguments: torch.tensor([math.nan, 0.0]))
     outcome = execute(make(), tmp_path)
     assert (outcome.status, outcome.epochs) == ("diverged", 2)
@@ -237,13 +250,17 @@ def test_a_policy_that_is_no_number_ends_training(tmp_path: Path, monkeypatch: p
     ],
     ids=["actions", "size", "optimiser", "schedule", "micro"],
 )
-def test_what_agents_do_not_take_is_refused(tmp_path: Path, changes: dict[str, Any], refused: Any) -> None:
+def test_what_agents_do_not_take_is_refused(
+    tmp_path: Path, changes: dict[str, Any], refused: Any
+) -> None:
     with refused():
         execute(make(**changes), tmp_path)
 
 
 @pytest.mark.parametrize("every", [1, 2])
-def test_the_cost_counts_an_update(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, every: int) -> None:
+def test_the_cost_counts_an_update(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, every: int
+) -> None:
     """Against torch's own counter around real updates: 29 of them, of which all or every second one train the actor."""
     run = make(method={"actor_every": every})
     counted = []
@@ -258,5 +275,6 @@ def test_the_cost_counts_an_update(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(control._Episodes, "_update", counting)
     execute(run, tmp_path)
     assert len(counted) == work.steps(run, examples=0) == 4 * STEPS - 11
-    of_loss = 3 * (2 * 8 * 8 * 4)  # eight queries with eight keys of four numbers, forward and twice backward: left out
+    # eight queries with eight keys of four numbers, forward and twice backward: left out
+    of_loss = 3 * (2 * 8 * 8 * 4)
     assert work.flops(run, 10, 1) == sum(counted[:2]) // 2 - of_loss

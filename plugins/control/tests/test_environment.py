@@ -48,7 +48,9 @@ def test_an_episode_depends_on_its_key_and_not_on_those_before() -> None:
         ("ball_in_cup", "catch", 4, 2),
     ],
 )
-def test_the_papers_tasks_are_as_declared(declared: Plan, domain: str, task: str, repeat: int, actions: int) -> None:
+def test_the_papers_tasks_are_as_declared(
+    declared: Plan, domain: str, task: str, repeat: int, actions: int
+) -> None:
     """Tassa et al. 2018 for the numbers of an action; an episode ends by time, after 1,000 environment steps."""
     (dataset,) = (one for one in declared.config.datasets.values() if one.name == f"control_{task}")
     settings = Settings.of(dataset.source)
@@ -109,7 +111,9 @@ def test_a_renderer_that_fails_is_a_sentence() -> None:
 
 
 def test_frames_are_of_one_episode(tmp_path: Path) -> None:
-    found = control_task(tmp_path, domain="cartpole", task="swingup", action_repeat=50, size=12, shadows=False)
+    found = control_task(
+        tmp_path, domain="cartpole", task="swingup", action_repeat=50, size=12, shadows=False
+    )
     images = np.asarray(found.splits["train"].images)
     assert images.shape == (1000 // 50 + 1, 12, 12, 3)
     assert len(np.unique(images, axis=0)) > 10  # the cart moves

@@ -23,11 +23,19 @@ BOTH = {"dm_control", "mujoco"}
     ids=["EGL", "OSMesa", "chosen", "no dm_control", "no mujoco", "no library"],
 )
 def test_what_is_missing_is_named_with_what_to_install(
-    monkeypatch: pytest.MonkeyPatch, packages: set[str], libraries: set[str], chosen: str, approve: Approve
+    monkeypatch: pytest.MonkeyPatch,
+    packages: set[str],
+    libraries: set[str],
+    chosen: str,
+    approve: Approve,
 ) -> None:
     """On a Linux machine with these packages, libraries and choice of a backend."""
-    monkeypatch.setattr(rendering, "find_spec", {name: ModuleSpec(name, None) for name in packages}.get)
-    monkeypatch.setattr(rendering, "find_library", {name: f"lib{name}.so" for name in libraries}.get)
+    monkeypatch.setattr(
+        rendering, "find_spec", {name: ModuleSpec(name, None) for name in packages}.get
+    )
+    monkeypatch.setattr(
+        rendering, "find_library", {name: f"lib{name}.so" for name in libraries}.get
+    )
     monkeypatch.setattr(rendering.sys, "platform", "linux")
     monkeypatch.setenv(rendering.BACKEND, chosen)
     approve(rendering.missing.__wrapped__())  # whose answer would be kept

@@ -44,7 +44,13 @@ class Agent:
 
     def __init__(self, direction: float) -> None:
         self.encoder = pixel_convnet(frames=2, size=6, filters=2, layers=1)
-        source = {"name": "control_task", "domain": "made", "task": "sign", "action_repeat": 50, "size": 8}
+        source = {
+            "name": "control_task",
+            "domain": "made",
+            "task": "sign",
+            "action_repeat": 50,
+            "size": 8,
+        }
         dataset = Dataset.model_validate({"name": "sign", "source": source})
         self.run = type("Run", (), {"seed": 3, "dataset": dataset})
         self.direction = direction
@@ -57,7 +63,9 @@ class Agent:
 
 @pytest.fixture(autouse=True)
 def _made_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "_simulators", lambda settings, count: tuple(Sign(settings) for _ in range(count)))
+    monkeypatch.setattr(
+        module, "_simulators", lambda settings, count: tuple(Sign(settings) for _ in range(count))
+    )
 
 
 @pytest.mark.parametrize(("direction", "expected"), [(1.0, STEPS), (-1.0, 0)])

@@ -13,7 +13,14 @@ from torch import Tensor
 
 from hypersphere.probes.distances import distance
 from hypersphere.probes.linear import fit_logistic, standardise
-from hypersphere_text.probes.cross_validation import INNER, accuracy, cross_validation, fits, of_pairs, parts
+from hypersphere_text.probes.cross_validation import (
+    INNER,
+    accuracy,
+    cross_validation,
+    fits,
+    of_pairs,
+    parts,
+)
 from hypersphere_text.probes.sentence_controls import sentence_controls
 from hypersphere_text.probes.sentence_distances import sentence_distances
 
@@ -31,25 +38,40 @@ def test_the_penalty_is_chosen_on_training_folds_and_hits_are_scikit_learns() ->
     x = random.normal(size=(3, 6))[y] + random.normal(size=(90, 6))
     for test in parts(90, 5, "outer"):
         train = np.setdiff1d(np.arange(90), test)
-        inner = [(np.setdiff1d(np.arange(len(train)), held), held) for held in parts(len(train), INNER, "inner")]
-        right = {penalty: sum(hits(x[train], y[train], *fold, penalty) for fold in inner) for penalty in penalties}
+        inner = [
+            (np.setdiff1d(np.arange(len(train)), held), held)
+            for held in parts(len(train), INNER, "inner")
+        ]
+        right = {
+            penalty: sum(hits(x[train], y[train], *fold, penalty) for fold in inner)
+            for penalty in penalties
+        }
         found += hits(x, y, train, test, max(penalties, key=right.__getitem__))
     given = {"train": torch.from_numpy(x)}, {"train": torch.from_numpy(y)}
-    assert accuracy(*given, folds=5, iterations=200, penalties=penalties) == pytest.approx(100 * found / 90)
+    assert accuracy(*given, folds=5, iterations=200, penalties=penalties) == pytest.approx(
+        100 * found / 90
+    )
 
 
 def test_one_class_and_constant_features() -> None:
     one_class = {"train": torch.zeros(20, dtype=torch.int64)}
     assert accuracy({"train": torch.randn(20, 3)}, one_class, folds=4, iterations=200) == 100
     labels = {"train": torch.tensor([0, 0, 1] * 10)}
-    found = accuracy({"train": torch.ones(30, 3)}, labels, folds=5, iterations=200, penalties=(0.1,))
+    found = accuracy(
+        {"train": torch.ones(30, 3)}, labels, folds=5, iterations=200, penalties=(0.1,)
+    )
     assert found == pytest.approx(200 / 3)
 
 
 @pytest.mark.parametrize(("n", "folds"), [(30, 1), (5, 5), (3, 10)])
 def test_too_few_examples_are_a_sentence(n: int, folds: int, refused: Any) -> None:
     with refused():
-        accuracy({"train": torch.randn(n, 2)}, {"train": torch.zeros(n).long()}, folds=folds, iterations=9)
+        accuracy(
+            {"train": torch.randn(n, 2)},
+            {"train": torch.zeros(n).long()},
+            folds=folds,
+            iterations=9,
+        )
 
 
 def test_every_example_is_in_one_part() -> None:
@@ -67,7 +89,9 @@ def correlated(n: int = 400, d: int = 30, classes: int = 3) -> tuple[Tensor, Ten
     hidden = random.normal(size=(n, d))
     labels = (hidden[:, :classes] + random.normal(size=(n, classes))).argmax(axis=1)
     mixed = hidden * 0.8 ** np.arange(d) @ random.normal(size=(d, d))
-    return standardise(torch.from_numpy(mixed), torch.from_numpy(mixed))[0], torch.from_numpy(labels)
+    return standardise(torch.from_numpy(mixed), torch.from_numpy(mixed))[0], torch.from_numpy(
+        labels
+    )
 
 
 def test_each_penaltys_weights_are_scikit_learns() -> None:
@@ -75,11 +99,15 @@ def test_each_penaltys_weights_are_scikit_learns() -> None:
     found = list(fits(bank, labels, 3, PENALTIES, 500))
     assert [penalty for penalty, _, _ in found] == list(PENALTIES)
     for penalty, weights, bias in found:
-        model = LogisticRegression(C=1 / (penalty * len(bank)), solver="newton-cg", tol=1e-10, max_iter=1000)
+        model = LogisticRegression(
+            C=1 / (penalty * len(bank)), solver="newton-cg", tol=1e-10, max_iter=1000
+        )
         model.fit(bank.numpy(), labels.numpy())
         # Adding one number to all classes' biases changes nothing.
         torch.testing.assert_close(weights, torch.from_numpy(model.coef_.T), atol=2e-3, rtol=1e-3)
-        torch.testing.assert_close(bias - bias.mean(), torch.from_numpy(model.intercept_), atol=2e-3, rtol=1e-3)
+        torch.testing.assert_close(
+            bias - bias.mean(), torch.from_numpy(model.intercept_), atol=2e-3, rtol=1e-3
+        )
 
 
 @pytest.mark.parametrize("penalty", PENALTIES)
@@ -129,7 +157,10 @@ def task(sentences: int, sizes: dict[str, int], seed: int = 0) -> Any:
         low = random.integers(0, WORDS, (n, sentences, 6))
         high = random.integers(WORDS // 2, WORDS, (n, sentences, 6))
         pick = random.random((n, sentences, 6)) < 0.8 * labels[:, None, None]
-        tokens[split], truth[split] = np.where(pick, high, low).astype(np.int32), torch.from_numpy(labels)
+        tokens[split], truth[split] = (
+            np.where(pick, high, low).astype(np.int32),
+            torch.from_numpy(labels),
+        )
     return Sentences(tokens, truth)
 
 
@@ -149,8 +180,12 @@ def test_an_official_test_set_is_scikit_learns() -> None:
     Of two classes scikit-learn fits one vector of weights, and the probe two, opposite ones: half of each penalty.
     """
     given = task(2, {"train": 80, "test": 60})
-    features = {one: of_pairs(given.encode(torch.from_numpy(given.images(one))), 2) for one in given.splits}
-    model = make_pipeline(StandardScaler(), LogisticRegression(C=2 / (0.1 * 80), max_iter=5000, tol=1e-9))
+    features = {
+        one: of_pairs(given.encode(torch.from_numpy(given.images(one))), 2) for one in given.splits
+    }
+    model = make_pipeline(
+        StandardScaler(), LogisticRegression(C=2 / (0.1 * 80), max_iter=5000, tol=1e-9)
+    )
     model.fit(features["train"].numpy(), given.labels("train").numpy())
     expected = 100 * model.score(features["test"].numpy(), given.labels("test").numpy())
     one = accuracy(features, given.truth, folds=10, iterations=200, penalties=(0.1,))
@@ -162,7 +197,8 @@ def test_pairs_are_differences_and_products(refused: Any) -> None:
     u, v = torch.tensor([[1.0, -2.0]]), torch.tensor([[3.0, 4.0]])
     expected = torch.tensor([[2.0, 6.0, 3.0, -8.0]])
     assert torch.equal(of_pairs(torch.cat([u, v], dim=1), 2), expected)
-    assert torch.equal(of_pairs(torch.cat([v, u], dim=1), 2), expected)  # the order of a pair says nothing
+    # the order of a pair says nothing
+    assert torch.equal(of_pairs(torch.cat([v, u], dim=1), 2), expected)
     assert torch.equal(of_pairs(u, 1), u)
     with refused():
         of_pairs(torch.zeros(1, 6), 3)
@@ -177,7 +213,10 @@ def test_controls_of_a_task_with_a_test_set() -> None:
 
     def bag(split: str) -> Tensor:
         """Whether each of words 2 … 5 occurs in a sentence; 0 is padding, 1 unknown, and others are too rare."""
-        rows = [[[float(w in one) for w in range(2, 6)] for one in pair] for pair in given.images(split).tolist()]
+        rows = [
+            [[float(w in one) for w in range(2, 6)] for one in pair]
+            for pair in given.images(split).tolist()
+        ]
         u, v = torch.tensor(rows).unbind(dim=1)
         return torch.cat([(u - v).abs(), u * v], dim=1)
 
@@ -191,7 +230,9 @@ def test_the_majority_is_counted_on_training_folds() -> None:
     """Of equally many, leaving one out makes the other class the more frequent: every guess is wrong."""
     tokens = np.full((10, 1, 3), 2, dtype=np.int32)
     given: Any = Sentences({"train": tokens}, {"train": torch.tensor([0, 1] * 5)})
-    assert sentence_controls(given, words=3, folds=10, iterations=3).values["majority_accuracy"] == 0
+    assert (
+        sentence_controls(given, words=3, folds=10, iterations=3).values["majority_accuracy"] == 0
+    )
 
 
 def test_distances_are_of_a_sentence_and_the_next_ones_encoder() -> None:
@@ -199,7 +240,8 @@ def test_distances_are_of_a_sentence_and_the_next_ones_encoder() -> None:
     found = sentence_distances(given, pairs=50)
     both = given.embed(torch.from_numpy(given.images("test")))
     width = 2 * WORDS
-    f, g = both[:, :WORDS], both[:, width + WORDS :]  # the first encoder's of the one, the second's of the other
+    # the first encoder's of the one, the second's of the other
+    f, g = both[:, :WORDS], both[:, width + WORDS :]
     expected = distance(f, g).mean().item()
     assert found.values["distance;pairs=neighbours"] == pytest.approx(expected)
     assert set(found.values) == {"distance;pairs=neighbours", "distance;pairs=apart"}
@@ -207,7 +249,9 @@ def test_distances_are_of_a_sentence_and_the_next_ones_encoder() -> None:
     assert found.table.groupby("pairs").size().to_dict() == {"neighbours": 20, "apart": 20}
 
 
-@pytest.mark.parametrize("shape", [(5, 1, 4), (1, 2, 4), (5, 8, 8, 3)], ids=["alone", "one pair", "images"])
+@pytest.mark.parametrize(
+    "shape", [(5, 1, 4), (1, 2, 4), (5, 8, 8, 3)], ids=["alone", "one pair", "images"]
+)
 def test_distances_need_pairs(shape: tuple[int, ...], refused: Any) -> None:
     given: Any = Sentences({"test": np.zeros(shape, dtype=np.int32)}, {})
     with refused():

@@ -68,7 +68,8 @@ def test_killed_and_resumed_gives_the_same_bytes(tmp_path: Path) -> None:
     outcome = execute(run, tmp_path / "broken")
     assert (outcome.status, outcome.epochs, outcome.starts) == ("finished", 3, [0, 4])
     assert contents(tmp_path / "broken") == contents(tmp_path / "whole")
-    assert len(contents(tmp_path / "whole")) == 7  # encoder, heads, history, and both files of two snapshots
+    # encoder, heads, history, and both files of two snapshots
+    assert len(contents(tmp_path / "whole")) == 7
 
 
 @pytest.mark.parametrize("regulariser", [None, POLARIZED])
@@ -78,7 +79,9 @@ def test_the_loss_is_of_a_sentence_and_the_next_ones(regulariser: dict[str, Any]
     views = torch.from_numpy(TOKENS[:6]).transpose(0, 1)
     output = method(Batch(views, torch.arange(6), torch.zeros(6, dtype=torch.int64)))
     f, g = method.encoder.first(views[0]).detach(), method.encoder.second(views[1]).detach()
-    expected = n_pair(f, g) + (distance_polarization(f, g, weight=0.5, lower=0.1, upper=0.5) if regulariser else 0)
+    expected = n_pair(f, g) + (
+        distance_polarization(f, g, weight=0.5, lower=0.1, upper=0.5) if regulariser else 0
+    )
     torch.testing.assert_close(output.loss, expected)
     assert torch.equal(output.embeddings, torch.cat([f, g]))
     assert not torch.allclose(f, method.encoder.second(views[0]))  # two encoders, not one
@@ -88,9 +91,12 @@ def test_the_loss_is_of_a_sentence_and_the_next_ones(regulariser: dict[str, Any]
 
 @pytest.mark.trained
 @pytest.mark.parametrize("objective", [{"name": "n_pair"}, HARD], ids=["n_pair", "hard_negative"])
-def test_the_loss_falls_on_pairs_that_can_be_told_apart(tmp_path: Path, objective: dict[str, Any]) -> None:
+def test_the_loss_falls_on_pairs_that_can_be_told_apart(
+    tmp_path: Path, objective: dict[str, Any]
+) -> None:
     first = np.arange(2, 10, dtype=np.int32)
-    tokens = np.tile(np.stack([first, first[::-1]], axis=1)[:, :, None], (1, 1, 3))  # word w is followed by 11 - w
+    # word w is followed by 11 - w
+    tokens = np.tile(np.stack([first, first[::-1]], axis=1)[:, :, None], (1, 1, 3))
     run = make(objective=objective, schedule={"epochs": 30}, batch={"size": 8, "micro": 8})
     execute(run, tmp_path, tokens, save_every=3600.0)
     rows = [line.split(",") for line in (tmp_path / "history.csv").read_text().splitlines()]
@@ -125,7 +131,9 @@ def test_other_data_are_refused(tmp_path: Path, change: str, refused: Any) -> No
 
 # The encoder
 
-SENTENCES = torch.tensor([[2, 5, 3, 0, 0], [4, 0, 0, 0, 0], [6, 6, 1, 2, 3], [0, 0, 0, 0, 0]], dtype=torch.int32)
+SENTENCES = torch.tensor(
+    [[2, 5, 3, 0, 0], [4, 0, 0, 0, 0], [6, 6, 1, 2, 3], [0, 0, 0, 0, 0]], dtype=torch.int32
+)
 
 
 def make_gru(seed: int = 0) -> GRU:
@@ -137,7 +145,10 @@ def make_gru(seed: int = 0) -> GRU:
 
 def by_loop(model: GRU, sentence: Tensor) -> Tensor:
     """Cho et al. 2014 as torch's documentation states it, word by word; h is the last state."""
-    w_i, w_h, b_i, b_h = (getattr(model.gru, f"{name}_l0") for name in ("weight_ih", "weight_hh", "bias_ih", "bias_hh"))
+    w_i, w_h, b_i, b_h = (
+        getattr(model.gru, f"{name}_l0")
+        for name in ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
+    )
     h = torch.zeros(4)
     for token in sentence[sentence != 0].tolist() or [0]:
         i, s = w_i @ model.words.weight[token] + b_i, w_h @ h + b_h

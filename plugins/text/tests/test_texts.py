@@ -10,7 +10,15 @@ import pytest
 
 from hypersphere.datasets.reading import published
 from hypersphere_text.datasets.reading import corpora, text_tasks
-from hypersphere_text.datasets.reading.words import PADDING, UNKNOWN, encode, paragraphs, sentences, vocabulary, words
+from hypersphere_text.datasets.reading.words import (
+    PADDING,
+    UNKNOWN,
+    encode,
+    paragraphs,
+    sentences,
+    vocabulary,
+    words,
+)
 from hypersphere_text.datasets.sentences import sentences as sentence_pairs
 from hypersphere_text.datasets.text_task import text_task
 
@@ -34,7 +42,17 @@ def test_sentences(paragraph: str, expected: list[str]) -> None:
 
 
 def test_words_split_clitics_wherever_they_stand() -> None:
-    assert words("You're _very_ late, it 's 10!") == ["you", "'re", "very", "late", ",", "it", "'s", "10", "!"]
+    assert words("You're _very_ late, it 's 10!") == [
+        "you",
+        "'re",
+        "very",
+        "late",
+        ",",
+        "it",
+        "'s",
+        "10",
+        "!",
+    ]
     assert words("you 're") == words("you’re")
 
 
@@ -137,8 +155,10 @@ def test_neighbours_are_of_one_text(tmp_path: Path) -> None:
         (tmp_path / "mine" / f"{name}.txt").write_text(content, encoding="utf-8")
     arrays = sentence_pairs(tmp_path, corpus="mine", vocabulary=100, length=4)
     train = arrays.splits["train"]
-    assert np.bincount(train.labels["class"]).tolist() == [8, 8]  # nine sentences to train on have eight next ones
-    assert (train.images[:, 0, 0] == train.images[:, 1, 0]).all()  # both begin with their text's letter
+    # nine sentences to train on have eight next ones
+    assert np.bincount(train.labels["class"]).tolist() == [8, 8]
+    # both begin with their text's letter
+    assert (train.images[:, 0, 0] == train.images[:, 1, 0]).all()
 
 
 @pytest.mark.parametrize("name", ["speech", "neighbours"])
@@ -151,7 +171,9 @@ def test_made_tasks_are_balanced(tmp_path: Path, name: str) -> None:
 
 def test_no_tested_pair_has_a_sentence_that_is_trained_on_and_no_told_one_quotation_marks() -> None:
     splits = text_tasks.task(Path("unused"), "neighbours").splits
-    train, test = ({text for one in splits[name] for text in one.texts} for name in ("train", "test"))
+    train, test = (
+        {text for one in splits[name] for text in one.texts} for name in ("train", "test")
+    )
     assert not train & test
     examples = text_tasks.task(Path("unused"), "speech").splits["train"]
     assert not any('"' in text for example in examples for text in example.texts)
@@ -166,23 +188,32 @@ def test_the_novels_are_the_ones_in_the_table(unpacked: Callable[[str], Path]) -
 
 @pytest.mark.shared_data
 @pytest.mark.parametrize("name", list(COUNTS))
-def test_the_real_tasks_have_the_counts_in_print(unpacked: Callable[[str], Path], name: str) -> None:
+def test_the_real_tasks_have_the_counts_in_print(
+    unpacked: Callable[[str], Path], name: str
+) -> None:
     found = text_tasks.task(unpacked("text"), name)
     for split, expected in COUNTS[name].items():
         labels = np.bincount([example.label for example in found.splits[split]])
         assert (labels.tolist() if isinstance(expected, list) else labels.sum()) == expected
-    texts = [text for examples in found.splits.values() for example in examples for text in example.texts]
+    texts = [
+        text for examples in found.splits.values() for example in examples for text in example.texts
+    ]
     assert not any("\ufffd" in text or "\t" in text for text in texts)
 
 
-def test_a_line_is_an_example_in_the_files_encoding(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_line_is_an_example_in_the_files_encoding(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """MR's two files, which count as the published ones whatever they hold."""
     monkeypatch.setattr(corpora, "has_md5", lambda path, md5: True)
     folder = tmp_path / text_tasks.FOLDER
     folder.mkdir(parents=True)
     (folder / "rt-polarity.neg").write_bytes(b"d\xe9j\xe0 vu\x85 again \nbad\n")
     (folder / "rt-polarity.pos").write_bytes(b"good\n")
-    texts = [(example.texts[0], example.label) for example in text_tasks.task(tmp_path, "mr").splits["train"]]
+    texts = [
+        (example.texts[0], example.label)
+        for example in text_tasks.task(tmp_path, "mr").splits["train"]
+    ]
     assert texts == [("déjà vu\x85 again", 0), ("bad", 0), ("good", 1)]
 
 

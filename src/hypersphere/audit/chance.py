@@ -48,7 +48,10 @@ def allowed(cell: Cell, runs: Sequence[int] = RUNS) -> tuple[int, ...]:
         return (cell.n,) if cell.n > 1 else ()
     if not cell.n_test:
         return tuple(runs)
-    printed, assumptions = grim.Printed(cell.mean, cell.std), grim.Assumptions(Fraction(100, cell.n_test))
+    printed, assumptions = (
+        grim.Printed(cell.mean, cell.std),
+        grim.Assumptions(Fraction(100, cell.n_test)),
+    )
     informative = grim.informative(printed, assumptions)
     return grim.admissible(printed, assumptions, runs) if informative else tuple(runs)
 
@@ -87,9 +90,13 @@ class Effect(NamedTuple):
         sizes = n, other or n
         if min(sizes) < 2 or not self.has_spreads:
             return math.nan
-        variances = [(deviation(one) or 0.0) ** 2 / size for one, size in zip(self, sizes, strict=True)]
+        variances = [
+            (deviation(one) or 0.0) ** 2 / size for one, size in zip(self, sizes, strict=True)
+        ]
         error = math.sqrt(sum(variances))
-        df = sum(variances) ** 2 / sum(of**2 / (size - 1) for of, size in zip(variances, sizes, strict=True))
+        df = sum(variances) ** 2 / sum(
+            of**2 / (size - 1) for of, size in zip(variances, sizes, strict=True)
+        )
         return t_p(self.difference, error, df)
 
     @property

@@ -67,7 +67,10 @@ CHECKS: Mapping[str, tuple[str, str]] = {
         "no effect of the table is real and effects are independent, so that one in twenty is beyond 1.96 errors",
     ),
     "digits": ("Last digits", "odd and even last digits are equally likely"),
-    "copies": ("Repeated columns", "no two columns, or rows, print the same numbers, in place or one place further"),
+    "copies": (
+        "Repeated columns",
+        "no two columns, or rows, print the same numbers, in place or one place further",
+    ),
 }
 """By name: the title of a check of an audit, and its assumption."""
 EXACT = ("range", "average", "grim", "claims")
@@ -117,7 +120,9 @@ def audit(
         found += [*floors(effects), *welch(effects)]
     for where, sentence in sentences:
         if where not in tables:
-            raise HypersphereError(f"claim '{sentence}': there is no table '{where}' (there is '{next(iter(tables))}')")
+            raise HypersphereError(
+                f"claim '{sentence}': there is no table '{where}' (there is '{next(iter(tables))}')"
+            )
         check, of, numbers = relations.parse(sentence, tables[where], decimal)
         held, places, fails = relations.outcome([check], numbers)
         verdict = FITS if held >= relations.HOLDS[of](places) else NOT
@@ -135,11 +140,21 @@ def within(cell: Cell) -> Iterator[Finding]:
     """Whether a mean lies in the range that it must have."""
     mean, slack = Fraction(cell.mean), unit(cell.mean)
     ends = [("0", mean >= 0), ("100", mean <= 100)] if cell.n_test else []
-    ends += [(f"{end}", mean + slack > Fraction(end) - unit(end)) for end in [cell.low] if end is not None]
-    ends += [(f"{end}", mean - slack < Fraction(end) + unit(end)) for end in [cell.high] if end is not None]
+    ends += [
+        (f"{end}", mean + slack > Fraction(end) - unit(end))
+        for end in [cell.low]
+        if end is not None
+    ]
+    ends += [
+        (f"{end}", mean - slack < Fraction(end) + unit(end))
+        for end in [cell.high]
+        if end is not None
+    ]
     outside = [end for end, inside in ends if not inside]
     if ends:
-        said = f"{cell.mean} is beyond {outside[0]}" if outside else f"{cell.mean} is within its range"
+        said = (
+            f"{cell.mean} is beyond {outside[0]}" if outside else f"{cell.mean} is within its range"
+        )
         yield _of("range", cell, NOT if outside else FITS, said)
 
 
@@ -166,7 +181,10 @@ def granular(cell: Cell) -> Iterator[Finding]:
         return
     if not 0 <= cell.mean <= 100:
         return
-    printed, runs = grim.Printed(cell.mean, cell.std), range(1, grim.MOST + 1) if cell.n is None else [cell.n]
+    printed, runs = (
+        grim.Printed(cell.mean, cell.std),
+        range(1, grim.MOST + 1) if cell.n is None else [cell.n],
+    )
     ways = grim.ways(cell.n_test, cell.std is not None)
     for way, assumptions in ways.items():
         outcomes = {n: grim.fits(printed, n, assumptions) for n in runs}
@@ -183,7 +201,12 @@ def granular(cell: Cell) -> Iterator[Finding]:
             return
     runs_said = f"{cell.n} runs" if cell.n else f"any number of runs up to {MANY_RUNS}"
     deviation = "" if cell.std is None else f" ± {cell.std}"
-    yield _of("grim", cell, NOT, f"{cell.mean}{deviation} over {cell.n_test} examples is not of {runs_said}")
+    yield _of(
+        "grim",
+        cell,
+        NOT,
+        f"{cell.mean}{deviation} over {cell.n_test} examples is not of {runs_said}",
+    )
 
 
 def runs_that_fit(outcomes: Mapping[int, bool | None], informative: bool) -> tuple[str, str]:
@@ -192,9 +215,14 @@ def runs_that_fit(outcomes: Mapping[int, bool | None], informative: bool) -> tup
         return UNINFORMATIVE, "the published decimals allow every number of runs"
     fitting = ", ".join(str(n) for n, outcome in outcomes.items() if outcome)
     unknown = ", ".join(str(n) for n, outcome in outcomes.items() if outcome is None)
-    said = [f"n = {fitting}" if fitting else "", f"not decided for n = {unknown}" if unknown else ""]
+    said = [
+        f"n = {fitting}" if fitting else "",
+        f"not decided for n = {unknown}" if unknown else "",
+    ]
     none = f"no number of runs up to {max(outcomes)}: an assumption fails"
-    return FITS if fitting else UNINFORMATIVE if unknown else NOT, "; ".join(filter(None, said)) or none
+    return FITS if fitting else UNINFORMATIVE if unknown else NOT, "; ".join(
+        filter(None, said)
+    ) or none
 
 
 def common_runs(cells: Sequence[Cell]) -> Iterator[Finding]:
@@ -242,7 +270,12 @@ def floors(effects: Sequence[chance.Effect]) -> Iterator[Finding]:
         yield _of("floor", effect.cell, FITS if inside else BEYOND_TEST_SET, said, effect.z)
     for effect in effects:
         if not (effect.cell.n_test and effect.baseline.n_test):
-            yield _of("floor", effect.cell, NEEDS, f"{_against(effect)}: no number of test examples is given")
+            yield _of(
+                "floor",
+                effect.cell,
+                NEEDS,
+                f"{_against(effect)}: no number of test examples is given",
+            )
     if told:
         beyond = sum(abs(effect.z) >= chance.CRITICAL for effect in told)
         p = chance.as_many_by_chance(beyond, len(told))
@@ -258,14 +291,23 @@ def welch(effects: Sequence[chance.Effect]) -> Iterator[Finding]:
     adjusted, _ = holm(fewest, chance.LEVEL, len(told))
     for (effect, runs), p_holm in zip(told, adjusted, strict=True):
         if not runs:
-            yield _of("welch", effect.cell, UNINFORMATIVE, f"{_against(effect)}: no number of runs fits both")
+            yield _of(
+                "welch",
+                effect.cell,
+                UNINFORMATIVE,
+                f"{_against(effect)}: no number of runs fits both",
+            )
             continue
         p = [effect.p(*pair) for pair in runs]
         ends = dict(zip(runs[:1] + runs[-1:], p[:1] + p[-1:], strict=True))
-        said = ", ".join(f"p {one:.2g} at n = {n}{f' and {m}' if m != n else ''}" for (n, m), one in ends.items())
+        said = ", ".join(
+            f"p {one:.2g} at n = {n}{f' and {m}' if m != n else ''}" for (n, m), one in ends.items()
+        )
         below = [one < chance.LEVEL for one in p]
         verdict = BEYOND_RUNS if all(below) else FITS if not any(below) else UNINFORMATIVE
-        yield _of("welch", effect.cell, verdict, f"{_against(effect)}: {said}; Holm p {p_holm:.2g}", p[0])
+        yield _of(
+            "welch", effect.cell, verdict, f"{_against(effect)}: {said}; Holm p {p_holm:.2g}", p[0]
+        )
 
 
 def _against(effect: chance.Effect) -> str:
@@ -278,10 +320,22 @@ def digits(cells: Sequence[Cell]) -> Iterator[Finding]:
     for cell in cells:
         metrics[cell.metric].append(cell)
     for metric, of_metric in metrics.items():
-        odd, numbers = sum(cell.mean.as_tuple().digits[-1] % 2 for cell in of_metric), len(of_metric)
+        odd, numbers = (
+            sum(cell.mean.as_tuple().digits[-1] % 2 for cell in of_metric),
+            len(of_metric),
+        )
         p = chance.odd_p(odd, numbers)
         verdict = UNINFORMATIVE if numbers < FEWEST_DIGITS else FITS if p >= chance.LEVEL else NOT
-        yield Finding("digits", cells[0].where, "", "", metric, verdict, f"{odd} of {numbers} are odd; p {p:.2g}", p)
+        yield Finding(
+            "digits",
+            cells[0].where,
+            "",
+            "",
+            metric,
+            verdict,
+            f"{odd} of {numbers} are odd; p {p:.2g}",
+            p,
+        )
 
 
 def copies(cells: Sequence[Cell]) -> Iterator[Finding]:
@@ -292,7 +346,10 @@ def copies(cells: Sequence[Cell]) -> Iterator[Finding]:
             lines[getattr(cell, kind), cell.metric].append(cell)
         seen: dict[tuple[object, ...], str] = {}
         for (name, metric), of_line in lines.items():
-            places, means = tuple(getattr(cell, place) for cell in of_line), tuple(cell.mean for cell in of_line)
+            places, means = (
+                tuple(getattr(cell, place) for cell in of_line),
+                tuple(cell.mean for cell in of_line),
+            )
             moved = ", one place further"
             for part, twin, numbers, said in (
                 (places, places, means, ""),

@@ -42,14 +42,22 @@ def add(commands: "argparse._SubParsersAction[Any]") -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     audit.add_argument("numbers", metavar="NUMBERS.csv", help="a line for each published number")
-    audit.add_argument("--claims", metavar="FILE", help="a sentence a line: 'Table 2: A > B in all columns'")
-    audit.add_argument("--out", metavar="FOLDER", help="write a page, its tables and its picture there")
+    audit.add_argument(
+        "--claims", metavar="FILE", help="a sentence a line: 'Table 2: A > B in all columns'"
+    )
+    audit.add_argument(
+        "--out", metavar="FOLDER", help="write a page, its tables and its picture there"
+    )
     mean = commands.add_parser("grim", description=COMMANDS["grim"])
-    mean.add_argument("mean", metavar="MEAN", help="an accuracy in percent, with all its published decimals")
+    mean.add_argument(
+        "mean", metavar="MEAN", help="an accuracy in percent, with all its published decimals"
+    )
     mean.add_argument("std", nargs="?", metavar="STD", help="its standard deviation over runs")
     mean.add_argument("--n-test", required=True, metavar="T", help="test images")
     for one in (audit, mean):
-        one.add_argument("--decimal", choices=list(numerals.OTHER), help="what stands before decimals: . or ,")
+        one.add_argument(
+            "--decimal", choices=list(numerals.OTHER), help="what stands before decimals: . or ,"
+        )
 
 
 def main(words: Sequence[str]) -> int:
@@ -112,7 +120,9 @@ def sentences(file: Path, tables: set[str]) -> list[tuple[str, str]]:
     return found
 
 
-def as_read(mean: str, std: str | None, n_test: str, decimal: str | None = None) -> tuple[list[Decimal], int]:
+def as_read(
+    mean: str, std: str | None, n_test: str, decimal: str | None = None
+) -> tuple[list[Decimal], int]:
     """The numbers that ``hypersphere grim`` is given, and the number of test examples.
 
     Raises:
@@ -127,7 +137,9 @@ def as_read(mean: str, std: str | None, n_test: str, decimal: str | None = None)
     values = {name: numerals.number(text, f"grim: {name}", decimal) for name, text in texts.items()}
     for name, value in values.items():
         if not 0 <= value <= Decimal(100):
-            raise HypersphereError(f"grim: {name}: must be from 0 to 100 percent (given: '{value}')")
+            raise HypersphereError(
+                f"grim: {name}: must be from 0 to 100 percent (given: '{value}')"
+            )
     return list(values.values()), examples
 
 
@@ -148,5 +160,7 @@ def of_one(mean: str, std: str | None, n_test: str, decimal: str | None = None) 
     printed, lines = grim.Printed(*numbers), []
     for way, assumptions in grim.ways(examples, std is not None).items():
         outcomes = {n: grim.fits(printed, n, assumptions) for n in range(1, grim.MOST + 1)}
-        lines.append(f"{way}: {checks.runs_that_fit(outcomes, grim.informative(printed, assumptions))[1]}")
+        lines.append(
+            f"{way}: {checks.runs_that_fit(outcomes, grim.informative(printed, assumptions))[1]}"
+        )
     return lines

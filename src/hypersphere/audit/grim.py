@@ -47,8 +47,14 @@ OVER_N = "standard deviation over n, not n - 1"
 def ways(n_test: int, std: bool) -> dict[str, Assumptions]:
     """The ways in which a mean over ``n_test`` images can have been printed, the likeliest first."""
     found, either = {}, (False, True)
-    for over_n, rounded, truncated in itertools.product(either if std else either[:1], either, either):
-        names = [name for name, on in ((TRUNCATED, truncated), (RUNS_ROUNDED, rounded), (OVER_N, over_n)) if on]
+    for over_n, rounded, truncated in itertools.product(
+        either if std else either[:1], either, either
+    ):
+        names = [
+            name
+            for name, on in ((TRUNCATED, truncated), (RUNS_ROUNDED, rounded), (OVER_N, over_n))
+            if on
+        ]
         step = Fraction(1, 100) if rounded else Fraction(100, n_test)
         found["; ".join(names) or MEASURED] = Assumptions(
             step, "truncated" if truncated else "rounded", 0 if over_n else 1
@@ -56,7 +62,9 @@ def ways(n_test: int, std: bool) -> dict[str, Assumptions]:
     return found
 
 
-def admissible(printed: Printed, assumptions: Assumptions, runs: Sequence[int] = range(1, MOST + 1)) -> tuple[int, ...]:
+def admissible(
+    printed: Printed, assumptions: Assumptions, runs: Sequence[int] = range(1, MOST + 1)
+) -> tuple[int, ...]:
     """Those of the numbers of runs that can have been printed so; a number that was not decided is among them."""
     return tuple(n for n in runs if fits(printed, n, assumptions) is not False)
 
@@ -77,7 +85,9 @@ def fits(printed: Printed, n: int, assumptions: Assumptions) -> bool | None:
     One run has no standard deviation: it fits only a printed 0, or none.
     """
     # As text, because 61.8 and 61.800 are equal decimals and not the same print.
-    return _fits(str(printed.mean), None if printed.std is None else str(printed.std), n, assumptions)
+    return _fits(
+        str(printed.mean), None if printed.std is None else str(printed.std), n, assumptions
+    )
 
 
 @cache
@@ -92,7 +102,9 @@ def _fits(mean: str, std: str | None, n: int, assumptions: Assumptions) -> bool 
     # The largest spread of n numbers from 0 to most with one of these sums has as many ends of the range as the sum
     # allows. Between sums that ends alone make it is convex.
     ends = {totals[0], totals[-1], *(full * most for full in range(n + 1) if full * most in totals)}
-    if least > max(n * (total // most * most**2 + (total % most) ** 2) - total**2 for total in ends):
+    if least > max(
+        n * (total // most * most**2 + (total % most) ** 2) - total**2 for total in ends
+    ):
         return False
     tried = totals[: TRIES // (2 * _reach(n, highest) if n == 3 else 64)]
     unknown = len(tried) < len(totals)
@@ -121,7 +133,9 @@ class _Interval(NamedTuple):
 
 
 @cache
-def _in_steps(mean: str, std: str | None, assumptions: Assumptions) -> tuple[int, _Interval, _Interval | None]:
+def _in_steps(
+    mean: str, std: str | None, assumptions: Assumptions
+) -> tuple[int, _Interval, _Interval | None]:
     """The steps of a run without an error, and the intervals of a mean and of a variance, in steps.
 
     A truncated number is less than one unit above what is printed; a rounded one may be half a unit on either side,
@@ -153,17 +167,23 @@ def _exist(n: int, total: int, low: int, high: int, most: int) -> bool | None:
     """
     whole, rest = divmod(total, n)
     full, part = divmod(total, most)
-    low = max(low + (low - total) % 2, n * whole**2 + rest * (2 * whole + 1))  # squares are odd where sums are
+    # squares are odd where sums are
+    low = max(low + (low - total) % 2, n * whole**2 + rest * (2 * whole + 1))
     high = min(high, full * most**2 + part**2)
     if low > high:
         return False
     if n < 4:
         # Of two numbers the difference is even as the sum is. Of three, each first that can be is tried.
         mean, reach = total // 3, _reach(3, 3 * high - total**2)
-        first = np.arange(max(mean - reach, 0), min(mean + 1 + reach, most) + 1) if n == 3 else np.zeros(1, np.int64)
+        first = (
+            np.arange(max(mean - reach, 0), min(mean + 1 + reach, most) + 1)
+            if n == 3
+            else np.zeros(1, np.int64)
+        )
         others, most_square = total - first, 2 * (high - first**2) - (total - first) ** 2
         root = np.sqrt(np.maximum(most_square, 0)).astype(np.int64)
-        root -= root**2 > most_square  # a square root in floating point may be one too large, or too small
+        # a square root in floating point may be one too large, or too small
+        root -= root**2 > most_square
         root += (root + 1) ** 2 <= most_square
         furthest = np.minimum(np.minimum(others, 2 * most - others), root)
         furthest -= (furthest - others) % 2

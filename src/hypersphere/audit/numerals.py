@@ -19,9 +19,13 @@ POINT, COMMA = ".", ","
 OTHER: Mapping[str, str] = {POINT: COMMA, COMMA: POINT}
 """The marks that may stand before decimals, each with the one that may stand between thousands then."""
 NAMES: Mapping[str, str] = {POINT: "point", COMMA: "comma"}
-MINUS = re.compile("[\N{MINUS SIGN}\N{EN DASH}\N{HYPHEN}\N{NON-BREAKING HYPHEN}\N{FULLWIDTH HYPHEN-MINUS}]")
+MINUS = re.compile(
+    "[\N{MINUS SIGN}\N{EN DASH}\N{HYPHEN}\N{NON-BREAKING HYPHEN}\N{FULLWIDTH HYPHEN-MINUS}]"
+)
 PERCENT = "%\N{FULLWIDTH PERCENT SIGN}"
-SPACES = " \N{NO-BREAK SPACE}\N{NARROW NO-BREAK SPACE}\N{THIN SPACE}'\N{RIGHT SINGLE QUOTATION MARK}"
+SPACES = (
+    " \N{NO-BREAK SPACE}\N{NARROW NO-BREAK SPACE}\N{THIN SPACE}'\N{RIGHT SINGLE QUOTATION MARK}"
+)
 """What stands between thousands under either convention."""
 
 
@@ -81,10 +85,19 @@ def number(text: str, where: str, mark: str) -> Decimal:
     """A printed number whose decimals follow ``mark``, with or without a percent sign, with any minus sign."""
     value = read(text, mark)
     if value is None and read(text, OTHER[mark]) is not None:
-        raise HypersphereError(f"{where}: must have its decimals after a {NAMES[mark]} (given: '{text}')")
+        raise HypersphereError(
+            f"{where}: must have its decimals after a {NAMES[mark]} (given: '{text}')"
+        )
     exponent = value.as_tuple().exponent if value is not None else None
-    if value is None or not isinstance(exponent, int) or exponent < -DECIMALS or value.adjusted() > DECIMALS:
-        raise HypersphereError(f"{where}: must be a number, with {DECIMALS} decimals at most (given: '{text}')")
+    if (
+        value is None
+        or not isinstance(exponent, int)
+        or exponent < -DECIMALS
+        or value.adjusted() > DECIMALS
+    ):
+        raise HypersphereError(
+            f"{where}: must be a number, with {DECIMALS} decimals at most (given: '{text}')"
+        )
     value = value.quantize(Decimal(1)) if exponent > 0 else value
     return value if value else abs(value)
 
@@ -94,7 +107,9 @@ def count(text: str, where: str, mark: str) -> int:
     value = read(text, mark)
     is_whole = value is not None and COUNT.fullmatch(_without_thousands(text, mark))
     if value is None or not is_whole or not 1 <= value <= LARGEST:
-        raise HypersphereError(f"{where}: must be a whole number from 1 to {LARGEST} (given: '{text}')")
+        raise HypersphereError(
+            f"{where}: must be a whole number from 1 to {LARGEST} (given: '{text}')"
+        )
     return int(value)
 
 

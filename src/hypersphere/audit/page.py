@@ -70,7 +70,11 @@ def markdown(findings: Findings) -> str:
     """The counts of each check, and the findings that do not fit, or exceed noise."""
 
     def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-        lines = [head, ["---"] * len(head), *([cell.replace("|", "\\|") for cell in row] for row in rows)]
+        lines = [
+            head,
+            ["---"] * len(head),
+            *([cell.replace("|", "\\|") for cell in row] for row in rows),
+        ]
         return "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"
 
     head, *counts = _counts(findings)
@@ -97,7 +101,9 @@ def as_csv(findings: Findings) -> str:
 
 def as_json(findings: Findings) -> str:
     """All checks with their assumptions, and all findings."""
-    found = [one._asdict() | {"value": None if math.isnan(one.value) else one.value} for one in findings]
+    found = [
+        one._asdict() | {"value": None if math.isnan(one.value) else one.value} for one in findings
+    ]
     checks = {
         name: {"title": title, "assumption": assumption, "exact": name in EXACT}
         for name, (title, assumption) in CHECKS.items()
@@ -119,7 +125,10 @@ def svg(findings: Findings) -> str:
     bottom = line * len(rows) + 8
 
     def x(z: float) -> float:
-        scaled = [v / 2 if abs(v) <= 2 else math.copysign(1 + math.log2(abs(v) / 2) / 1.5, v) for v in (z, most)]
+        scaled = [
+            v / 2 if abs(v) <= 2 else math.copysign(1 + math.log2(abs(v) / 2) / 1.5, v)
+            for v in (z, most)
+        ]
         return left + width / 2 * (1 + scaled[0] / scaled[1])
 
     def write(at: float, y: float, said: str, anchor: str = "middle") -> str:
@@ -130,13 +139,25 @@ def svg(findings: Findings) -> str:
         if abs(z) <= most:
             parts.append(f'<path d="M{x(z):.1f} 4V{bottom}" stroke="#ccc" stroke-width=".6"/>')
             parts.append(write(x(z), bottom + 16, f"{z}".replace("-", "−")))
-    parts.append(write(left + width / 2, bottom + 36, "effect / the error that the size of the test set gives it"))
+    parts.append(
+        write(
+            left + width / 2,
+            bottom + 36,
+            "effect / the error that the size of the test set gives it",
+        )
+    )
     for at, (name, of_row) in enumerate(rows.items()):
         y = line * at + 18
-        parts.append(write(left - 6, y + 4, name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…", "end"))
+        parts.append(
+            write(
+                left - 6, y + 4, name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…", "end"
+            )
+        )
         for one in of_row:
             marker = f'<circle cx="{x(one.value):.1f}" cy="{y}" r="3.5" fill="#3465a4" fill-opacity=".75">'
-            parts.append(f"{marker}<title>{html.escape(f'{one.place}: {one.says}')}</title></circle>")
+            parts.append(
+                f"{marker}<title>{html.escape(f'{one.place}: {one.says}')}</title></circle>"
+            )
     right, height = round(left + width + 12), bottom + 44
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {right} {height}" width="{right}" height="{height}" '
@@ -157,7 +178,10 @@ def page(findings: Findings) -> str:
 
     def row(cells: Sequence[str], kind: str = "td") -> str:
         counts = [' class="n"' if kind == "td" and cell.isdecimal() else "" for cell in cells]
-        inside = "".join(f"<{kind}{of}>{html.escape(cell)}</{kind}>" for cell, of in zip(cells, counts, strict=True))
+        inside = "".join(
+            f"<{kind}{of}>{html.escape(cell)}</{kind}>"
+            for cell, of in zip(cells, counts, strict=True)
+        )
         mark = ' class="not"' if NOT in cells[1:2] else ""
         return f"<tr{mark}>{inside}</tr>"
 
@@ -177,7 +201,11 @@ def page(findings: Findings) -> str:
         told.sort(key=lambda one: one.verdict not in TOLD)
         if told:
             rows = "".join(row((one.place, one.verdict, one.says)) for one in told[:LISTED])
-            more = f"<p class='note'>{len(told) - LISTED} more are in audit.csv.</p>" if len(told) > LISTED else ""
+            more = (
+                f"<p class='note'>{len(told) - LISTED} more are in audit.csv.</p>"
+                if len(told) > LISTED
+                else ""
+            )
             parts.append(
                 f"<h2>{title}</h2><p>Assumption: {html.escape(assumption)}.</p>"
                 f"<table>{row(('Where', 'Verdict', 'Found'), 'th')}{rows}</table>{more}"

@@ -86,11 +86,19 @@ class Check(NamedTuple):
         chosen = _select(cells, numbers)
         if self.minus is None:
             return chosen
-        chosen_of = max if (self.relation in ("above", "at least")) == (self.against == "all") else min
+        chosen_of = (
+            max if (self.relation in ("above", "at least")) == (self.against == "all") else min
+        )
         compared = []
         for cell in chosen:
-            wanted = {key: [value] for key, value in _without_reading(cell.at).items()} | dict(self.minus)
-            alike = [one for one in _select(wanted, numbers) if one.at.keys() - {READING} == wanted.keys()]
+            wanted = {key: [value] for key, value in _without_reading(cell.at).items()} | dict(
+                self.minus
+            )
+            alike = [
+                one
+                for one in _select(wanted, numbers)
+                if one.at.keys() - {READING} == wanted.keys()
+            ]
             others = [one.value for one in alike if one is not cell]
             if not others:
                 raise ValueError(f"minus: {self.minus} is the cell itself")
@@ -100,7 +108,9 @@ class Check(NamedTuple):
     def _taken(self, cells: Sequence[Number]) -> dict[str, float]:
         groups: dict[str, list[float]] = {}
         for cell in cells:
-            groups.setdefault(text({key: cell.at[key] for key in self.by if key in cell.at}), []).append(cell.value)
+            groups.setdefault(
+                text({key: cell.at[key] for key in self.by if key in cell.at}), []
+            ).append(cell.value)
         return {group: float(TAKE[self.take](values)) for group, values in groups.items()}
 
 
@@ -128,7 +138,11 @@ def outcome(checks: Sequence[Check], numbers: Sequence[Number]) -> tuple[int, in
             }
             if not holds[check.relation]:
                 bad.append(f"{name}: {round(value, 6):g}")
-        held, total, failing = held + len(places) - len(bad), total + len(places), failing or "".join(bad[:1])
+        held, total, failing = (
+            held + len(places) - len(bad),
+            total + len(places),
+            failing or "".join(bad[:1]),
+        )
     return held, total, failing
 
 
@@ -138,7 +152,11 @@ def text(at: Coordinates) -> str:
 
 
 def _select(cells: Cells, numbers: Sequence[Number]) -> list[Number]:
-    found = [one for one in numbers if all(one.at.get(key, "") in values for key, values in cells.items())]
+    found = [
+        one
+        for one in numbers
+        if all(one.at.get(key, "") in values for key, values in cells.items())
+    ]
     if not found:
         raise ValueError(f"cells: the table has no number at {dict(cells)}")
     return found
@@ -148,7 +166,9 @@ def _without_reading(at: Coordinates) -> dict[str, str]:
     return {key: value for key, value in at.items() if key != READING}
 
 
-def parse(sentence: str, cells: Sequence[Cell], decimal: str = numerals.POINT) -> tuple[Check, str, list[Number]]:
+def parse(
+    sentence: str, cells: Sequence[Cell], decimal: str = numerals.POINT
+) -> tuple[Check, str, list[Number]]:
     """A sentence about rows of a table, such as ``A > B in all columns``, and the numbers that it speaks of.
 
     Between them, whether it speaks of all, most or some places. A difference is compared with a printed one up to the
@@ -158,22 +178,36 @@ def parse(sentence: str, cells: Sequence[Cell], decimal: str = numerals.POINT) -
     rows = dict.fromkeys(cell.row for cell in cells)
     plain = numerals.MINUS.sub("-", " ".join(sentence.split()))
     found = _SENTENCE.fullmatch(plain)
-    if found is None or not (found["with"] or found["take"]) or (found["with"] == "-" and not found["take"]):
+    if (
+        found is None
+        or not (found["with"] or found["take"])
+        or (found["with"] == "-" and not found["take"])
+    ):
         raise HypersphereError(f"claim '{sentence}': must be like {FORMS}")
     for name in filter(None, (found["a"], found["b"])):
         if name not in rows:
-            near = "".join(f"; did you mean {one}?" for one in difflib.get_close_matches(name, rows, 1))
+            near = "".join(
+                f"; did you mean {one}?" for one in difflib.get_close_matches(name, rows, 1)
+            )
             raise HypersphereError(f"claim '{sentence}': '{name}' is not a row of this table{near}")
     of, columns = "all", sorted({cell.column for cell in cells})
     if found["places"]:
         word, _, rest = found["places"].partition(" ")
         of, named = (word, columns) if rest == "columns" else ("all", found["places"].split(","))
         if unknown := [name.strip() for name in named if name.strip() not in columns]:
-            raise HypersphereError(f"claim '{sentence}': '{unknown[0]}' is not a column of this table")
+            raise HypersphereError(
+                f"claim '{sentence}': '{unknown[0]}' is not a column of this table"
+            )
         columns = [name.strip() for name in named]
     arms = [name for name in (found["a"], found["b"]) if name]
-    chosen = [c for c in cells if c.row in arms and c.column in columns and found["metric"] in (None, c.metric)]
-    shared = set.intersection(*({(c.column, c.metric) for c in chosen if c.row == name} for name in arms))
+    chosen = [
+        c
+        for c in cells
+        if c.row in arms and c.column in columns and found["metric"] in (None, c.metric)
+    ]
+    shared = set.intersection(
+        *({(c.column, c.metric) for c in chosen if c.row == name} for name in arms)
+    )
     chosen = [cell for cell in chosen if (cell.column, cell.metric) in shared]
     metrics = {cell.metric for cell in chosen}
     if not chosen:
@@ -181,7 +215,8 @@ def parse(sentence: str, cells: Sequence[Cell], decimal: str = numerals.POINT) -
     if len(metrics) > 1 and found["take"]:
         raise HypersphereError(f"claim '{sentence}': name one of the metrics, 'for {min(metrics)}'")
     numbers = []
-    for cell in chosen:  # "beats" is larger where higher is better: numbers of which lower is better change their sign
+    # "beats" is larger where higher is better: numbers of which lower is better change their sign
+    for cell in chosen:
         sign = -1 if found["with"] == "beats" and not cell.higher_is_better else 1
         at = {"row": cell.row, "column": cell.column, "metric": cell.metric}
         numbers.append(Number(at, sign * float(cell.mean)))

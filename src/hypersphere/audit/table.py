@@ -33,7 +33,15 @@ COLUMNS: Mapping[str, str] = {
     "claims": "a sentence about the numbers of this table",
 }
 """The columns of numbers.csv. Only ``mean`` is required."""
-YES_OR_NO = {"": True, "yes": True, "true": True, "1": True, "no": False, "false": False, "0": False}
+YES_OR_NO = {
+    "": True,
+    "yes": True,
+    "true": True,
+    "1": True,
+    "no": False,
+    "false": False,
+    "0": False,
+}
 DELIMITERS = ",;\t"
 DECLARED = re.compile(rf'"?sep=([{DELIMITERS}|])"?(?:\r\n|\r|\n|$)', re.IGNORECASE)
 """A first line in which a spreadsheet says what stands between fields."""
@@ -146,12 +154,16 @@ def text_of(file: Path) -> str:
     with file.open("rb") as handle:
         data = handle.read(LARGEST_FILE + 1)
     if len(data) > LARGEST_FILE:
-        raise HypersphereError(f"{file}: has more than {LARGEST_FILE >> 20} MiB; a table of published numbers has less")
+        raise HypersphereError(
+            f"{file}: has more than {LARGEST_FILE >> 20} MiB; a table of published numbers has less"
+        )
     marked = data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
     try:
         return data.decode("utf-16" if marked else "utf-8-sig")
     except UnicodeDecodeError:
-        raise HypersphereError(f"{file}: is not UTF-8 text; export the table as CSV in UTF-8") from None
+        raise HypersphereError(
+            f"{file}: is not UTF-8 text; export the table as CSV in UTF-8"
+        ) from None
 
 
 def _lines(file: Path, text: str, delimiter: str, before: int) -> Iterator[Line]:
@@ -169,17 +181,25 @@ def _lines(file: Path, text: str, delimiter: str, before: int) -> Iterator[Line]
                 )
             yield Line(number, defaultdict(str, zip(names, map(str.strip, fields), strict=True)))
     except csv.Error as error:
-        raise HypersphereError(f"{file}: line {lines.line_num + before}: not valid CSV ({error})") from None
+        raise HypersphereError(
+            f"{file}: line {lines.line_num + before}: not valid CSV ({error})"
+        ) from None
 
 
 def _check_header(file: Path, names: Sequence[str]) -> None:
     for name in names:
         if name not in COLUMNS or names.count(name) > 1:
-            near = "".join(f"; did you mean {one}?" for one in difflib.get_close_matches(name, COLUMNS, 1))
-            problem = "is given twice" if name in COLUMNS else f"is not one of {', '.join(COLUMNS)}{near}"
+            near = "".join(
+                f"; did you mean {one}?" for one in difflib.get_close_matches(name, COLUMNS, 1)
+            )
+            problem = (
+                "is given twice" if name in COLUMNS else f"is not one of {', '.join(COLUMNS)}{near}"
+            )
             raise HypersphereError(f"{file}: column '{name}': {problem}")
     if "mean" not in names:
-        raise HypersphereError(f"{file}: line 1: column mean is missing; the file begins with a header")
+        raise HypersphereError(
+            f"{file}: line 1: column mean is missing; the file begins with a header"
+        )
 
 
 def _cell(line: Line, where: str, decimal: str) -> Cell:
@@ -194,7 +214,9 @@ def _cell(line: Line, where: str, decimal: str) -> Cell:
 
     better = YES_OR_NO.get(given["higher_is_better"].lower())
     if better is None:
-        raise HypersphereError(f"{where}: higher_is_better: must be yes or no (given: '{given['higher_is_better']}')")
+        raise HypersphereError(
+            f"{where}: higher_is_better: must be yes or no (given: '{given['higher_is_better']}')"
+        )
     cell = Cell(
         where=given["where"],
         row=given["row"] or line.where,

@@ -66,7 +66,13 @@ def draw(branches: Sequence[Views], images: int, size: int, seed: int, epoch: in
         return prng.uniform((images, VIEWS, *more), seed, purpose, epoch)
 
     def between(
-        v: int, purpose: str, low: float, high: float, probability: float, otherwise: float, coin: str = ""
+        v: int,
+        purpose: str,
+        low: float,
+        high: float,
+        probability: float,
+        otherwise: float,
+        coin: str = "",
     ) -> Float[np.ndarray, "n"]:
         """Of view ``v``, uniform from ``low`` to ``high`` with this probability, else ``otherwise``.
 
@@ -81,7 +87,9 @@ def draw(branches: Sequence[Views], images: int, size: int, seed: int, epoch: in
         side = views.side or size
         if views.blur and views.blur_kernel // 2 >= side:
             limit = f"at most {2 * side - 1} for images of {side} pixels"
-            raise HypersphereError(f"views: blur_kernel: must be {limit} (given: {views.blur_kernel})")
+            raise HypersphereError(
+                f"views: blur_kernel: must be {limit} (given: {views.blur_kernel})"
+            )
         place = uniform("place", 2)[:, v]
         if views.crop_padding is None:
             box = _boxes(uniform("crop", CROP_TRIES, 2)[:, v], place, views.crop_scale, size)
@@ -94,19 +102,31 @@ def draw(branches: Sequence[Views], images: int, size: int, seed: int, epoch: in
         for name in JITTERS:
             strength, centre = getattr(views, name), 0.0 if name == "hue" else 1.0
             low = max(0.0, centre - strength) if centre else -strength
-            drawn[name].append(between(v, name, low, centre + strength, views.jitter_probability, centre, coin))
+            drawn[name].append(
+                between(v, name, low, centre + strength, views.jitter_probability, centre, coin)
+            )
         order = np.tile(np.arange(len(JITTERS)), (images, 1))
-        if views.jitter_order == "random":  # that of four random numbers of each image: uniform over all 24 orders
+        # that of four random numbers of each image: uniform over all 24 orders
+        if views.jitter_order == "random":
             order = uniform("jitter order", len(JITTERS))[:, v].argsort(axis=-1, kind="stable")
         drawn["order"].append(order)
-        for name, share in (("flip", views.flip), ("gray", views.grayscale), ("solarize", views.solarize)):
+        for name, share in (
+            ("flip", views.flip),
+            ("gray", views.grayscale),
+            ("solarize", views.solarize),
+        ):
             drawn[name].append(uniform(name)[:, v] < share)
         drawn["sigma"].append(between(v, "blur", *views.blur_sigma, views.blur, otherwise=0.0))
-    return Draws(**{name: torch.from_numpy(np.stack(of_views, axis=1)) for name, of_views in drawn.items()})
+    return Draws(
+        **{name: torch.from_numpy(np.stack(of_views, axis=1)) for name, of_views in drawn.items()}
+    )
 
 
 def _boxes(
-    tries: Float[np.ndarray, "n t 2"], place: Float[np.ndarray, "n 2"], scale: tuple[float, float], size: int
+    tries: Float[np.ndarray, "n t 2"],
+    place: Float[np.ndarray, "n 2"],
+    scale: tuple[float, float],
+    size: int,
 ) -> Float[np.ndarray, "n 4"]:
     """Random resized crop: area uniform in ``scale``, log aspect uniform, the first try that fits."""
     area = size * size * (scale[0] + tries[..., 0] * (scale[1] - scale[0]))

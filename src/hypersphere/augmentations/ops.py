@@ -23,7 +23,9 @@ CHUNK_BYTES = 3 * 2**19
 HUE = JITTERS.index("hue")
 
 
-def make_views(images: UInt8[Tensor, "n h w 3"], draws: Draws, branches: Sequence[Views]) -> Float[Tensor, "v n 3 h w"]:
+def make_views(
+    images: UInt8[Tensor, "n h w 3"], draws: Draws, branches: Sequence[Views]
+) -> Float[Tensor, "v n 3 h w"]:
     """All views of a batch; ``draws`` holds the same images in the same order, on the CPU.
 
     Draws decide which operations run: there they make no GPU wait.
@@ -32,18 +34,26 @@ def make_views(images: UInt8[Tensor, "n h w 3"], draws: Draws, branches: Sequenc
     side = branches[0].side or size
     made = torch.empty(len(branches) * n, 3, side, side, device=images.device)
     for views in dict.fromkeys(branches):  # branches of equal settings are augmented together
-        rows = torch.cat([torch.arange(v * n, v * n + n) for v, one in enumerate(branches) if one == views])
+        rows = torch.cat(
+            [torch.arange(v * n, v * n + n) for v, one in enumerate(branches) if one == views]
+        )
         of_rows = Draws(*(part.transpose(0, 1).flatten(0, 1)[rows] for part in draws))
         chunks, limit = [torch.arange(len(rows))], CHUNK_BYTES // (12 * size**2)
         if images.device.type == "cpu" and len(rows) > limit:
             # Those that take hue at the same place; of these, such that turn grey or are blurred become neighbours.
-            place = torch.where(of_rows.hue == 0, len(JITTERS), of_rows.order.argsort(dim=1)[:, HUE])
+            place = torch.where(
+                of_rows.hue == 0, len(JITTERS), of_rows.order.argsort(dim=1)[:, HUE]
+            )
             order = (4 * place + 2 * (of_rows.sigma > 0) + of_rows.gray).argsort(stable=True)
             groups = [group for group in order.split(place.bincount().tolist()) if len(group)]
-            chunks = [chunk for group in groups for chunk in group.chunk(-(-len(group) // max(1, limit)))]
+            chunks = [
+                chunk for group in groups for chunk in group.chunk(-(-len(group) // max(1, limit)))
+            ]
         for chunk in chunks:
             row = rows[chunk].to(images.device)
-            made.index_copy_(0, row, _view(to_float(images.index_select(0, row % n)), of_rows.take(chunk), views))
+            made.index_copy_(
+                0, row, _view(to_float(images.index_select(0, row % n)), of_rows.take(chunk), views)
+            )
     return made.unflatten(0, (len(branches), n))
 
 
@@ -63,13 +73,20 @@ def _view(images: Images, draws: Draws, views: Views) -> Images:
     if views.grayscale:
         images = _only(draws.gray, images, lambda some: gray(some).expand_as(some))
     if views.blur:
-        images = _only(draws.sigma > 0, images, lambda some, sigma: blur(some, sigma, views.blur_kernel), draws.sigma)
+        images = _only(
+            draws.sigma > 0,
+            images,
+            lambda some, sigma: blur(some, sigma, views.blur_kernel),
+            draws.sigma,
+        )
     if views.solarize:
         images = _only(draws.solarize, images, solarize)
     return images
 
 
-def _only(chosen: Bool[Tensor, "n"], images: Images, change: Callable[..., Images], *parameters: PerImage) -> Images:
+def _only(
+    chosen: Bool[Tensor, "n"], images: Images, change: Callable[..., Images], *parameters: PerImage
+) -> Images:
     """Change the chosen images, and leave the others."""
     index = chosen.nonzero()[:, 0]
     if len(index) == len(images):
@@ -77,7 +94,9 @@ def _only(chosen: Bool[Tensor, "n"], images: Images, change: Callable[..., Image
     if not len(index):
         return images
     place = index.to(images.device)
-    return images.index_copy(0, place, change(images.index_select(0, place), *(part[index] for part in parameters)))
+    return images.index_copy(
+        0, place, change(images.index_select(0, place), *(part[index] for part in parameters))
+    )
 
 
 def jitter(images: Images, draws: Draws) -> Images:
@@ -94,7 +113,9 @@ def jitter(images: Images, draws: Draws) -> Images:
             # All three in one formula, so that each image may take another of them.
             other = gray(images)
             level = other.mean(dim=(1, 2, 3), keepdim=True) * _wide(mean[:, turn], images)
-            images = _blend(images, other.mul_(_wide(luma[:, turn], images)).add_(level), keep[:, turn])
+            images = _blend(
+                images, other.mul_(_wide(luma[:, turn], images)).add_(level), keep[:, turn]
+            )
         elif any(others):
             images = (brightness, contrast, saturation)[others.index(True)](images, keep[:, turn])
         if turns_hue:
@@ -111,7 +132,9 @@ def crop_and_flip(images: Images, box: Float[Tensor, "n 4"], flip: Bool[Tensor, 
     size = images.shape[-1]
     step = (torch.arange(size, device=box.device) + 0.5) / size
     start, length = box[:, :2, None], box[:, 2:, None]
-    return _resample(images, torch.minimum((step * length).sub_(0.5).relu_(), length - 1).add_(start), flip)
+    return _resample(
+        images, torch.minimum((step * length).sub_(0.5).relu_(), length - 1).add_(start), flip
+    )
 
 
 def resized_crop_and_flip(
@@ -135,7 +158,9 @@ def resized_crop_and_flip(
 
 def shift_and_flip(images: Images, box: Float[Tensor, "n 4"], flip: Bool[Tensor, "n"]) -> Images:
     """Cut a box of the image's own size, black beyond its border, and mirror it (``pad``, ``crop``, ``hflip``)."""
-    return _resample(images, torch.arange(images.shape[-1], device=box.device) + box[:, :2, None], flip)
+    return _resample(
+        images, torch.arange(images.shape[-1], device=box.device) + box[:, :2, None], flip
+    )
 
 
 def _resample(images: Images, place: Float[Tensor, "n 2 new"], flip: Bool[Tensor, "n"]) -> Images:
@@ -144,7 +169,9 @@ def _resample(images: Images, place: Float[Tensor, "n 2 new"], flip: Bool[Tensor
     y, x = place.unbind(1)
     x = torch.where(flip[:, None], x.flip(1), x)
     old = torch.arange(size, device=images.device, dtype=images.dtype)[:, None]
-    of_rows, of_columns = (torch.rsub((one.to(images.device)[:, None] - old).abs_(), 1).relu_() for one in (y, x))
+    of_rows, of_columns = (
+        torch.rsub((one.to(images.device)[:, None] - old).abs_(), 1).relu_() for one in (y, x)
+    )
     return _multiplied(images, of_rows, of_columns)
 
 
@@ -182,7 +209,9 @@ def brightness(images: Images, factor: PerImage) -> Images:
 
 def contrast(images: Images, factor: PerImage) -> Images:
     """Blend with the image's mean luma (``adjust_contrast``)."""
-    return _blend(images, gray(images).mean(dim=(1, 2, 3), keepdim=True) * _wide(1 - factor, images), factor)
+    return _blend(
+        images, gray(images).mean(dim=(1, 2, 3), keepdim=True) * _wide(1 - factor, images), factor
+    )
 
 
 def saturation(images: Images, factor: PerImage) -> Images:

@@ -33,7 +33,9 @@ def part(text: str) -> tuple[int, int]:
     """``2/8``, the second of eight parts, as numbers."""
     found = re.fullmatch(r"([0-9]+)/([0-9]+)", text)
     if not found or not 1 <= int(found[1]) <= int(found[2]):
-        raise HypersphereError(f"campaign: --part: must be K/N with K from 1 to N, such as 2/8 (given: '{text}')")
+        raise HypersphereError(
+            f"campaign: --part: must be K/N with K from 1 to N, such as 2/8 (given: '{text}')"
+        )
     return int(found[1]), int(found[2])
 
 
@@ -61,11 +63,14 @@ def order(plan: Plan, known: records.Records) -> list[BatchOfRuns]:
     )
     worth = {}
     for key in plan.made_artifacts:
-        epochs = sum(run.schedule.epochs for name, run in plan.runs_of(*key).items() if name in waiting)
+        epochs = sum(
+            run.schedule.epochs for name, run in plan.runs_of(*key).items() if name in waiting
+        )
         if epochs and plan.config.asks_for(*key):
             worth[key] = claims[key] / epochs
     batches: dict[str, BatchOfRuns] = {}
-    for key in sorted(worth, key=lambda key: -worth[key]):  # a stable sort: equal ones stay in the papers' order
+    # a stable sort: equal ones stay in the papers' order
+    for key in sorted(worth, key=lambda key: -worth[key]):
         for run in sorted(plan.runs_of(*key).values(), key=lambda run: run.seed):
             if run.name in waiting:
                 batches.setdefault(plan.batch_of[run.name].id, plan.batch_of[run.name])
@@ -79,7 +84,9 @@ def pending(plan: Plan, part: tuple[int, int] = WHOLE) -> list[BatchOfRuns]:
     """
     number, count = part
     mine = {batch.id for batch in order(plan, {})[number - 1 :: count]}
-    known = records.read_all(evidence.folder_of(plan), plan.config.scale.level, plan.config.scale_name, writing=True)
+    known = records.read_all(
+        evidence.folder_of(plan), plan.config.scale.level, plan.config.scale_name, writing=True
+    )
     return [batch for batch in order(plan, known) if batch.id in mine]
 
 
@@ -91,15 +98,21 @@ def run(plan: Plan, minutes: float, jobs: int | None, part: tuple[int, int] = WH
     """
     deadline = time.monotonic() + 60 * minutes
     waiting = pending(plan, part)
-    print(f"{counted(len(waiting), 'batch', 'batches')} pending; records go to {evidence.folder_of(plan)}", flush=True)
+    print(
+        f"{counted(len(waiting), 'batch', 'batches')} pending; records go to {evidence.folder_of(plan)}",
+        flush=True,
+    )
     targets = [markers.recorded(plan, batch.id) for batch in waiting]
     for target in targets:
         target.unlink(missing_ok=True)  # the tables do not hold what it stands for
-    shared = [plan.prepared_marker(job) for job in plan.preparing(markers.datasets_of(plan, waiting))]
+    shared = [
+        plan.prepared_marker(job) for job in plan.preparing(markers.datasets_of(plan, waiting))
+    ]
     stop.name_parent()
     with stop.on_request() as request:
         status: int | None = 0
-        if part != WHOLE and waiting:  # what parts share is made by one of them, while the others wait
+        # what parts share is made by one of them, while the others wait
+        if part != WHOLE and waiting:
             plan.config.results.mkdir(parents=True, exist_ok=True)
             with FileLock(plan.config.results / ".campaign.lock"):
                 status = _snakemake(plan, jobs, deadline, request, shared)
@@ -110,7 +123,9 @@ def run(plan: Plan, minutes: float, jobs: int | None, part: tuple[int, int] = WH
     if request.number is not None:
         raise stop.StoppedError(f"campaign: stopped by {request.name}", request.number)
     if status is not None and status < 0:
-        raise HypersphereError(f"campaign: Snakemake {stop.ended(status)}; the next campaign goes on where it was")
+        raise HypersphereError(
+            f"campaign: Snakemake {stop.ended(status)}; the next campaign goes on where it was"
+        )
     if status:
         raise HypersphereError("campaign: some runs failed; their logs, named above, say why")
 

@@ -32,7 +32,17 @@ DESCRIPTION = "Rebuild and judge the claims of four papers and a lecture."
 EACH = "one of the commands below; each has a --help of its own"
 GROUPS = {
     "look": ("plan", "cost", "report", "scorecard"),
-    "run": ("prepare", "pretrain", "evaluate", "theory", "simulate", "artifact", "studies", "campaign", "rehearse"),
+    "run": (
+        "prepare",
+        "pretrain",
+        "evaluate",
+        "theory",
+        "simulate",
+        "artifact",
+        "studies",
+        "campaign",
+        "rehearse",
+    ),
     "judge": ("claims", "verify", "retrain", "audit", "grim"),
     "extend": ("new-paper", "select", "runs"),
     "publish": ("pack", "evidence", "archive", "release", "restore"),
@@ -96,8 +106,15 @@ def command(
     return add
 
 
-RUNS = option("run", nargs="*", metavar="RUN", help="names of runs, whose digest may be left out, or of batches")
-VERBOSE = option("--verbose", action="store_true", help="list every artifact, run and job, with reasons")
+RUNS = option(
+    "run",
+    nargs="*",
+    metavar="RUN",
+    help="names of runs, whose digest may be left out, or of batches",
+)
+VERBOSE = option(
+    "--verbose", action="store_true", help="list every artifact, run and job, with reasons"
+)
 
 
 @command(
@@ -105,7 +122,9 @@ VERBOSE = option("--verbose", action="store_true", help="list every artifact, ru
     RUNS,
     VERBOSE,
     option("--folder", action="store_true", help="print the results folder alone"),
-    option("--yaml", action="store_true", help="print one run whole, as `pretrain --from` takes it"),
+    option(
+        "--yaml", action="store_true", help="print one run whole, as `pretrain --from` takes it"
+    ),
 )
 def plan(plan: Plan, arguments: argparse.Namespace) -> None:
     from hypersphere.command import preview
@@ -136,10 +155,16 @@ def explain(plan: Plan, run: Run) -> None:
         fields, values = (max((len(row[column]) for row in rows), default=0) for column in (0, 1))
         for name, value, layer in rows:
             print(f"  {name:<{fields}}  {value:<{min(values, 24)}}  {layer}")
-    print(f"{'manifest':<10} {(plan.run_folder(run.name) / MANIFEST).relative_to(plan.config.root)}")
+    print(
+        f"{'manifest':<10} {(plan.run_folder(run.name) / MANIFEST).relative_to(plan.config.root)}"
+    )
 
 
-MEMORY = option("--memory", metavar="GB", help="name the runs that need more than a card of so many times 10^9 bytes")
+MEMORY = option(
+    "--memory",
+    metavar="GB",
+    help="name the runs that need more than a card of so many times 10^9 bytes",
+)
 
 
 @command("how many device-hours the runs would take", VERBOSE, MEMORY)
@@ -163,7 +188,13 @@ def rehearse(plan: Plan, arguments: argparse.Namespace) -> None:
 @command(
     "write a folder for a paper of your own, which runs as it is",
     option("name", help="short name, used for its folder"),
-    option("--in", dest="parent", metavar="DIR", type=some_path, help="where its folder goes (default: papers)"),
+    option(
+        "--in",
+        dest="parent",
+        metavar="DIR",
+        type=some_path,
+        help="where its folder goes (default: papers)",
+    ),
     of_config=True,
 )
 def new_paper(config: Config, arguments: argparse.Namespace) -> None:
@@ -172,7 +203,9 @@ def new_paper(config: Config, arguments: argparse.Namespace) -> None:
     for what, words in reserved(config).items():
         if same := next((word for word in words if word.casefold() == name.casefold()), None):
             where = f", declared in {config.paper_file(same)}" if same in config.papers else ""
-            raise HypersphereError(f"new-paper: name: {same} stands for {what} already{where}; choose another name")
+            raise HypersphereError(
+                f"new-paper: name: {same} stands for {what} already{where}; choose another name"
+            )
     parent = config.root / PAPERS if inside else arguments.parent
     folder = parent / name
     for other in parent.glob("*"):
@@ -206,13 +239,20 @@ def reserved(config: Config) -> dict[str, Collection[str]]:
 
 @command(
     "prepare datasets, in data/processed",
-    option("dataset", nargs="+", metavar="DATASET", help="names of datasets, or of jobs that prepare several"),
+    option(
+        "dataset",
+        nargs="+",
+        metavar="DATASET",
+        help="names of datasets, or of jobs that prepare several",
+    ),
 )
 def prepare(plan: Plan, arguments: argparse.Namespace) -> None:
     from hypersphere.command import preparation
 
     jobs = plan.prepared_together
-    datasets = {name: one for one in plan.config.datasets.values() for name in (one.name, one.folder)}
+    datasets = {
+        name: one for one in plan.config.datasets.values() for name in (one.name, one.folder)
+    }
     for name in arguments.dataset:
         if name in jobs:
             preparation.together(plan, name)
@@ -233,7 +273,12 @@ def prepare(plan: Plan, arguments: argparse.Namespace) -> None:
         type=some_path,
         help="train the run of this file, as `plan --yaml` prints it",
     ),
-    option("--save-every", default="60", metavar="SECONDS", help="seconds between two saved states (default: 60)"),
+    option(
+        "--save-every",
+        default="60",
+        metavar="SECONDS",
+        help="seconds between two saved states (default: 60)",
+    ),
 )
 def pretrain(plan: Plan, arguments: argparse.Namespace) -> None:
     from hypersphere.datasets import store
@@ -243,7 +288,9 @@ def pretrain(plan: Plan, arguments: argparse.Namespace) -> None:
     if arguments.file is None:
         batches, runs = find(plan, arguments.run)
     elif arguments.run:
-        raise HypersphereError("pretrain: --from: takes the run of a file; leave out the names of others")
+        raise HypersphereError(
+            "pretrain: --from: takes the run of a file; leave out the names of others"
+        )
     else:
         batches, runs = [], [read(arguments.file)]
         store.prepare(runs[0].dataset, plan.config.data, plan.config.data_root)
@@ -284,7 +331,9 @@ def simulate(config: Config, arguments: argparse.Namespace) -> None:
 
     for paper in arguments.paper:
         check_studied("simulate", config, paper)
-    for paper in arguments.paper or [name for name in config.papers if config.exact_artifacts(name)]:
+    for paper in arguments.paper or [
+        name for name in config.papers if config.exact_artifacts(name)
+    ]:
         studies.build(config, paper)
         exact_claims.build_studies(config, paper)
         done = counted(len(config.studies(paper)), "exact study", "exact studies")
@@ -313,7 +362,9 @@ def artifact(plan: Plan, arguments: argparse.Namespace) -> None:
     from hypersphere.report.results import Results
     from hypersphere.statistics import judge, measure
 
-    chosen = [(paper, name) for paper, _, name in (word.partition("/") for word in arguments.artifact)]
+    chosen = [
+        (paper, name) for paper, _, name in (word.partition("/") for word in arguments.artifact)
+    ]
     for paper, name in chosen:
         check_name(paper, plan.config.papers, "artifact")
         declared = plan.config.papers[paper].artifacts
@@ -323,7 +374,9 @@ def artifact(plan: Plan, arguments: argparse.Namespace) -> None:
                 f"artifact: {paper}/{name} is an exact study; `hypersphere studies {paper}` makes it"
             )
         if reason := why_not_made(plan, paper, name):
-            raise HypersphereError(f"artifact: {paper}/{name} is not made at scale {plan.config.scale_name}: {reason}")
+            raise HypersphereError(
+                f"artifact: {paper}/{name} is not made at scale {plan.config.scale_name}: {reason}"
+            )
     for paper, name in chosen:
         made = measure.build(plan, paper, name)
         judge.build_artifact(plan, paper, name, made)
@@ -345,7 +398,11 @@ def claims(plan: Plan, arguments: argparse.Namespace) -> None:
 @command(
     "compare results with their manifests, and rebuild what follows",
     option("--rerun", action="append", default=[], metavar="RUN", help="train this run again"),
-    option("--mend", action="store_true", help="forget what is damaged, so that `make reproduce` makes it again"),
+    option(
+        "--mend",
+        action="store_true",
+        help="forget what is damaged, so that `make reproduce` makes it again",
+    ),
 )
 def verify(plan: Plan, arguments: argparse.Namespace) -> None:
     from hypersphere.command import verify
@@ -355,7 +412,11 @@ def verify(plan: Plan, arguments: argparse.Namespace) -> None:
 
 @command(
     "train a recorded run again, and compare its bytes and its numbers",
-    option("record", metavar="RECORD", help="the name of a run of evidence/, or its beginning if no other begins so"),
+    option(
+        "record",
+        metavar="RECORD",
+        help="the name of a run of evidence/, or its beginning if no other begins so",
+    ),
     option(
         "--in",
         dest="folder",
@@ -394,7 +455,9 @@ def pack(plan: Plan, arguments: argparse.Namespace) -> None:
         print(f"{run.name}: its record is in {evidence.pack(plan, run)}")
     for batch in batches:
         of_runs = [plan.run_folder(run.name) / MANIFEST for run in batch.runs]
-        markers.write(markers.recorded(plan, batch.id), [*of_runs, *markers.evaluations(plan, batch.runs)])
+        markers.write(
+            markers.recorded(plan, batch.id), [*of_runs, *markers.evaluations(plan, batch.runs)]
+        )
 
 
 @command(
@@ -420,7 +483,11 @@ def select(config: Config, arguments: argparse.Namespace) -> None:
     from hypersphere.config.study import write_selection
     from hypersphere.statistics import selection
 
-    studies = {f"{paper}/{name}": one for paper, of in config.papers.items() for name, one in of.studies.items()}
+    studies = {
+        f"{paper}/{name}": one
+        for paper, of in config.papers.items()
+        for name, one in of.studies.items()
+    }
     check_name(arguments.study, studies, "select")
     paper, _, name = arguments.study.partition("/")
     settings = {"scale": studies[arguments.study].scale, "evidence_only": True}
@@ -470,7 +537,9 @@ def report(config: Config, arguments: argparse.Namespace) -> None:
 
         report.build(config)
     else:
-        check_name(arguments.records, judged_records.recorded_scales(config.root), "report: --records")
+        check_name(
+            arguments.records, judged_records.recorded_scales(config.root), "report: --records"
+        )
         judged_records.of_scale(config, arguments.records)
 
 
@@ -480,7 +549,9 @@ def _build(module: str) -> Callable[[Plan | Config, argparse.Namespace], None]:
 
 
 COMMANDS |= {
-    "scorecard": Command(_build("report.scorecard"), "write the page of a scale: each claim with its runs"),
+    "scorecard": Command(
+        _build("report.scorecard"), "write the page of a scale: each claim with its runs"
+    ),
     "runs": Command(_build("command.runs"), "list the runs of each paper, in the paper's folder"),
 }
 
@@ -521,7 +592,9 @@ def parser() -> tuple[argparse.ArgumentParser, Mapping[str, argparse.ArgumentPar
         file = CHECKOUT / "pyproject.toml"
         version = tomllib.loads(file.read_text(encoding="utf-8"))["project"]["version"]
     as_written = argparse.RawDescriptionHelpFormatter
-    top = argparse.ArgumentParser(prog="hypersphere", description=DESCRIPTION, formatter_class=as_written)
+    top = argparse.ArgumentParser(
+        prog="hypersphere", description=DESCRIPTION, formatter_class=as_written
+    )
     top.add_argument("--version", action="version", version=f"%(prog)s {version}")
     subparsers = top.add_subparsers(dest="command", metavar="COMMAND", required=True, help=EACH)
     said = audit.COMMANDS | {name: one.help for name, one in COMMANDS.items()}
@@ -532,7 +605,12 @@ def parser() -> tuple[argparse.ArgumentParser, Mapping[str, argparse.ArgumentPar
     for name, one in COMMANDS.items():
         subparser = subparsers.add_parser(name, description=one.help)
         subparser.add_argument(
-            "--set", action="append", default=[], metavar="KEY=VALUE", dest="settings", help=set_help
+            "--set",
+            action="append",
+            default=[],
+            metavar="KEY=VALUE",
+            dest="settings",
+            help=set_help,
         )
         subparser.add_argument("--as-planned", action="store_true", help=AS_PLANNED)
         for flags, keywords in one.options:
@@ -562,9 +640,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         try:
             current = Path.cwd()
-            above = (folder for folder in (current, *current.parents) if (folder / "config" / "config.yaml").is_file())
+            above = (
+                folder
+                for folder in (current, *current.parents)
+                if (folder / "config" / "config.yaml").is_file()
+            )
             if (root := next(above, None)) is None:
-                raise HypersphereError(f"{current}: neither this folder nor one above it holds config/config.yaml")
+                raise HypersphereError(
+                    f"{current}: neither this folder nor one above it holds config/config.yaml"
+                )
             check_own_code(root)
             config, asked = load(root, settings.parse(parsed.settings)), COMMANDS[parsed.command]
             plan_of = plan_file.load if parsed.as_planned else planning.of
@@ -588,4 +672,6 @@ def check_own_code(root: Path) -> None:
     """Refuse a checkout whose code is not what runs: after a copy, its programs are still those of the original."""
     own = root / "src" / "hypersphere"
     if own.is_dir() and not own.samefile(foreign.PACKAGE):
-        raise HypersphereError(f"{root}: its code is not what runs, {foreign.PACKAGE} is; type `make setup` in it")
+        raise HypersphereError(
+            f"{root}: its code is not what runs, {foreign.PACKAGE} is; type `make setup` in it"
+        )

@@ -34,7 +34,9 @@ class Device(NamedTuple):
     source: str
 
 
-GPU = Device("GPU", 120, "one NVIDIA H200; a quarter of its rated 495 TFLOP/s (TF32), which is assumed")
+GPU = Device(
+    "GPU", 120, "one NVIDIA H200; a quarter of its rated 495 TFLOP/s (TF32), which is assumed"
+)
 CORE = Device("core", 0.02, "one core at 2.5 GHz, on networks of the laptop scale (docs/cost.md)")
 
 
@@ -55,7 +57,9 @@ class Cost:
 
     def __init__(self, plan: Plan) -> None:
         if plan.records is not None:
-            raise HypersphereError("cost: evidence_only: numbers come from records, and nothing is trained")
+            raise HypersphereError(
+                "cost: evidence_only: numbers come from records, and nothing is trained"
+            )
         device = plan.config.settings.device
         on_gpu = device == "cuda" or (device == "auto" and plan.config.scale.resources.gpu > 0)
         self.plan, self.device = plan, GPU if on_gpu else CORE
@@ -77,15 +81,22 @@ class Cost:
                     passes[key] = work.flops(run, size.side, size.classes)
                 except Exception as error:  # any method or encoder may refuse tensors without data
                     problem = " ".join(str(error).split())
-                    passes[key] = f"{run.method.name} with {run.encoder.name} cannot be counted ({problem})"
-            one, steps = passes[key], (run.batch.size // run.batch.micro) * work.steps(run, size.train)
+                    passes[key] = (
+                        f"{run.method.name} with {run.encoder.name} cannot be counted ({problem})"
+                    )
+            one, steps = (
+                passes[key],
+                (run.batch.size // run.batch.micro) * work.steps(run, size.train),
+            )
             self.flops[name] = one if isinstance(one, str) else one * steps
 
     def amount(self, keys: Iterable[tuple[str, str]]) -> Amount:
         names = {name for key in keys for name in self.plan.runs_of(*key)}
         known = [flops for name in names if isinstance(flops := self.flops[name], int)]
         cells = sum(not reason for key in keys for reason in self.plan.missing(*key).values())
-        return Amount(cells, len(names), len(names) - len(known), sum(known), self.hours(sum(known)))
+        return Amount(
+            cells, len(names), len(names) - len(known), sum(known), self.hours(sum(known))
+        )
 
     def hours(self, flops: int) -> float:
         return flops / (self.device.tflops * 10**12) / 3600
@@ -106,7 +117,10 @@ def lines(cost: Cost, verbose: bool = False, gigabytes: float | None = None) -> 
         amounts[paper] = cost.amount(keys)
         amounts |= {f"{paper}/{name}": cost.amount([(paper, name)]) for _, name in keys if verbose}
     rows = [["", "cells", "runs", f"{device.unit}-hours"]]
-    for name, one in {**amounts, "all, each run once": cost.amount(cost.plan.chosen_artifacts)}.items():
+    for name, one in {
+        **amounts,
+        "all, each run once": cost.amount(cost.plan.chosen_artifacts),
+    }.items():
         lost = f" ({one.unknown} not known)" if one.unknown else ""
         hours = f"{one.hours:,.0f}" if one.hours >= 10 else f"{one.hours:.2g}"
         rows.append([name, f"{one.cells:,}", f"{one.runs:,}{lost}", hours])
@@ -116,7 +130,11 @@ def lines(cost: Cost, verbose: bool = False, gigabytes: float | None = None) -> 
         yield "  ".join([first.ljust(widths[0]), *cells])
     yield ""
     yield f"left out   {LEFT_OUT}"
-    roughly = [f"{name} has about {size.train:,}" for name, size in cost.sizes.items() if size and size.about]
+    roughly = [
+        f"{name} has about {size.train:,}"
+        for name, size in cost.sizes.items()
+        if size and size.about
+    ]
     if roughly:
         yield f"roughly    to train on: {'; '.join(roughly)}"
     for reason in dict.fromkeys(found for found in cost.flops.values() if isinstance(found, str)):
@@ -139,7 +157,9 @@ def as_csv(cost: Cost) -> str:
 def pairs_csv(cost: Cost) -> str:
     """A row for each comparison of a document whose two cells are trained: device-hours of a run of each."""
     plan, rows = cost.plan, []
-    run_of = {(cell.paper, cell.artifact, cell.text): cell.run.name for cell in plan.cells if cell.run}
+    run_of = {
+        (cell.paper, cell.artifact, cell.text): cell.run.name for cell in plan.cells if cell.run
+    }
     for paper in plan.config.papers:
         for claim in ledger.of(plan.config, paper):
             names = [run_of.get((paper, claim.artifact, cell)) for cell in claim.cells]

@@ -47,7 +47,13 @@ BOXES = (
         {},
         0,
     ),
-    Box("pretrain", "hypersphere pretrain", ("Pretrain, a run for each seed|{runs} runs",), {"prepare": "down"}, 1),
+    Box(
+        "pretrain",
+        "hypersphere pretrain",
+        ("Pretrain, a run for each seed|{runs} runs",),
+        {"prepare": "down"},
+        1,
+    ),
     Box(
         "evaluate",
         "hypersphere evaluate",
@@ -78,8 +84,22 @@ BOXES = (
     ),
     Box("theory", "hypersphere theory", ("Theorems, identities|",), {}, 0, lane="right"),
     Box("simulate_*", "hypersphere simulate", ("Exact studies|{studies}",), {}, 1, lane="right"),
-    Box("copy_*", "cp", ("Copy into the scale|",), {"theory": "right", "simulate_*": "right"}, 2, lane="right"),
-    Box("studies_*", "hypersphere studies", ("Tables, figures|{studies}",), {"copy_*": "down"}, 3, lane="right"),
+    Box(
+        "copy_*",
+        "cp",
+        ("Copy into the scale|",),
+        {"theory": "right", "simulate_*": "right"},
+        2,
+        lane="right",
+    ),
+    Box(
+        "studies_*",
+        "hypersphere studies",
+        ("Tables, figures|{studies}",),
+        {"copy_*": "down"},
+        3,
+        lane="right",
+    ),
     Box(
         "scorecard",
         "hypersphere scorecard",
@@ -88,7 +108,14 @@ BOXES = (
         4,
         lane="right",
     ),
-    Box("judge_records", "hypersphere report --records", ("Verdicts from evidence/|",), {}, 5, lane="right"),
+    Box(
+        "judge_records",
+        "hypersphere report --records",
+        ("Verdicts from evidence/|",),
+        {},
+        5,
+        lane="right",
+    ),
     Box(
         "write_report",
         "hypersphere report",
@@ -106,7 +133,9 @@ ACCURACIES, OTHER = ("linear", "knn", "transfer"), "other"
 
 def amounts(plan: Plan) -> dict[str, int]:
     """How often each step is done at a scale."""
-    sources = {dataset.source.name for dataset in plan.datasets.values() if dataset.source is not None}
+    sources = {
+        dataset.source.name for dataset in plan.datasets.values() if dataset.source is not None
+    }
     drawn = [plan.config.papers[paper].artifacts[name].draw for paper, name in plan.made_artifacts]
     return {
         "sources": len(sources),
@@ -123,10 +152,17 @@ def amounts(plan: Plan) -> dict[str, int]:
 
 def probed(plan: Plan) -> dict[str, int]:
     """How often a probe of each kind measures a run: at one epoch, on one dataset. Controls count, too."""
-    found: dict[str, set[tuple[str, int, str, str]]] = {kind: set() for kind in (*ACCURACIES, OTHER)}
+    found: dict[str, set[tuple[str, int, str, str]]] = {
+        kind: set() for kind in (*ACCURACIES, OTHER)
+    }
     controls = (cell for cells in plan.controls.values() for cell in cells)
     for cell in (*plan.cells, *controls):
-        if cell.run is not None and cell.target is not None and cell.how is not None and not cell.missing:
+        if (
+            cell.run is not None
+            and cell.target is not None
+            and cell.how is not None
+            and not cell.missing
+        ):
             place = cell.run.name, cell.epoch, cell.target.name, cell.how.digest
             found[kind_of_probe(cell)].add(place)
     return {kind: len(places) for kind, places in found.items()}
@@ -140,7 +176,9 @@ def kind_of_probe(cell: Cell) -> str:
 
 def jobs(plan: Plan) -> dict[str, int]:
     """How many jobs each kind of rule has at a scale where nothing is finished."""
-    papers_with_studies = sum(bool(plan.config.exact_artifacts(paper)) for paper in plan.config.papers)
+    papers_with_studies = sum(
+        bool(plan.config.exact_artifacts(paper)) for paper in plan.config.papers
+    )
     return {
         "prepare": len(plan.prepared_together),
         **dict.fromkeys(("pretrain", "evaluate", "record"), len(plan.batches)),
@@ -198,8 +236,18 @@ def corners(way: str, start: Frame, end: Frame) -> list[Point]:
     ways: dict[str, list[Point]] = {
         "down": [(center, start.bottom), (center, end.top)],
         "across": [(start.right, start.middle), (end.left, end.middle)],
-        "left": [(start.left, start.middle), (left, start.middle), (left, end.middle), (end.left, end.middle)],
-        "right": [(start.right, start.middle), (right, start.middle), (right, end.middle), (end.right, end.middle)],
+        "left": [
+            (start.left, start.middle),
+            (left, start.middle),
+            (left, end.middle),
+            (end.left, end.middle),
+        ],
+        "right": [
+            (start.right, start.middle),
+            (right, start.middle),
+            (right, end.middle),
+            (end.right, end.middle),
+        ],
         "back": [(start.left, start.middle), (left, start.middle), (left, high), (end.right, high)],
         "between": [(start.right, low), (right, low), (right, end.top)],
     }
@@ -223,10 +271,31 @@ def drawn(box: Box, number: str, numbers: dict[str, int]) -> list[str]:
     place = frame(box)
     shape = f'x="{place.left}" y="{place.top}" width="{place.right - place.left}" height="{HEIGHT}" rx="6"'
     parts = [f'<rect {shape} fill="{ORANGE if box.rule in EXACT else BLUE}"/>']
-    parts.append(text(place.left + 10, place.top + 17, box.rule, font_size=13, font_weight="bold", font_family=MONO))
+    parts.append(
+        text(
+            place.left + 10,
+            place.top + 17,
+            box.rule,
+            font_size=13,
+            font_weight="bold",
+            font_family=MONO,
+        )
+    )
     parts.append(text(place.right - 10, place.top + 17, number, text_anchor="end", fill=GREY))
-    parts.append(text(place.left + 10, place.bottom - 7, box.command, fill=GREY, font_size=11, font_family=MONO))
-    steps = [step.format(**{name: f"{many:,}" for name, many in numbers.items()}).split("|") for step in box.steps]
+    parts.append(
+        text(
+            place.left + 10,
+            place.bottom - 7,
+            box.command,
+            fill=GREY,
+            font_size=11,
+            font_family=MONO,
+        )
+    )
+    steps = [
+        step.format(**{name: f"{many:,}" for name, many in numbers.items()}).split("|")
+        for step in box.steps
+    ]
     room = place.right - place.left - 20 - GAP * (len(steps) - 1)
     letters = [4 + max(map(len, step)) for step in steps]
     left = place.left + 10.0
@@ -237,7 +306,9 @@ def drawn(box: Box, number: str, numbers: dict[str, int]) -> list[str]:
         middle = round(left + wide / 2, 1)
         parts.append(text(middle, place.top + (38 if amount else 45), name, text_anchor="middle"))
         if amount:
-            parts.append(text(middle, place.top + 52, amount, text_anchor="middle", fill=GREY, font_size=11))
+            parts.append(
+                text(middle, place.top + 52, amount, text_anchor="middle", fill=GREY, font_size=11)
+            )
         left += wide + GAP
     return parts
 
@@ -250,16 +321,22 @@ def svg(plans: dict[str, Plan]) -> str:
     parts = [text(MARGIN, 24, TITLE, font_size=17, font_weight="bold")]
     parts += [text(MARGIN, 44 + 16 * at, line, fill="#444444") for at, line in enumerate(SUBTITLE)]
     for box in BOXES:
-        parts += [arrow(corners(way, frames[rule], frames[box.rule])) for rule, way in box.after.items()]
+        parts += [
+            arrow(corners(way, frames[rule], frames[box.rule])) for rule, way in box.after.items()
+        ]
     for box in BOXES:
-        parts += drawn(box, jobs_in_words({scale: count[box.rule] for scale, count in counts.items()}), numbers)
+        parts += drawn(
+            box, jobs_in_words({scale: count[box.rule] for scale, count in counts.items()}), numbers
+        )
     height = frames[BOXES[-1].rule].bottom + MARGIN
     shape = f'<path d="M0 0 7 4 0 8Z" fill="{LINE}"/>'
     head = f'<marker id="head" orient="auto" markerWidth="7" markerHeight="8" refX="6" refY="4">{shape}</marker>'
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" height="{height}" '
         f'role="img" aria-label="{TITLE}" font-family="sans-serif" font-size="12" fill="#222">\n<defs>{head}</defs>\n'
-        f'<rect width="{WIDTH}" height="{height}" fill="white"/>\n' + "\n".join(parts) + "\n</svg>\n"
+        f'<rect width="{WIDTH}" height="{height}" fill="white"/>\n'
+        + "\n".join(parts)
+        + "\n</svg>\n"
     )
 
 
@@ -268,12 +345,19 @@ def jobs_in_words(numbers: dict[str, int]) -> str:
     first, *others = numbers.items()
     if all(many == first[1] for _, many in others):
         return counted(first[1], "job")
-    return ", ".join([f"{counted(first[1], 'job')} at {first[0]}", *(f"{many:,} at {scale}" for scale, many in others)])
+    return ", ".join(
+        [
+            f"{counted(first[1], 'job')} at {first[0]}",
+            *(f"{many:,} at {scale}" for scale, many in others),
+        ]
+    )
 
 
 def build(root: Path) -> None:
     """Write the picture of a repository."""
-    files.write_text(root / PICTURE, svg({scale: planning.make(root, {"scale": scale}) for scale in SCALES}))
+    files.write_text(
+        root / PICTURE, svg({scale: planning.make(root, {"scale": scale}) for scale in SCALES})
+    )
 
 
 if __name__ == "__main__":

@@ -31,17 +31,23 @@ def findings(plan: Plan, gigabytes: float) -> Iterator[Finding]:
             need = memory.needed(run, size)
             amount = need.with_parts(run.batch.parts)
         except Exception as error:  # any method or encoder may refuse tensors without data
-            without[f"{run.method.name} with {run.encoder.name}: {' '.join(str(error).split())}"] += len(runs)
+            without[
+                f"{run.method.name} with {run.encoder.name}: {' '.join(str(error).split())}"
+            ] += len(runs)
             continue
         known += len(runs)
         most = max(most, amount)
         if amount > gigabytes * GB:
             remedy = _remedy(run, need, gigabytes)
-            yield Finding(f"{named(runs)}: {amount / GB:.1f} GB do not fit {gigabytes:g} GB; {remedy}", runs)
+            yield Finding(
+                f"{named(runs)}: {amount / GB:.1f} GB do not fit {gigabytes:g} GB; {remedy}", runs
+            )
     for reason, count in without.items():
         yield Finding(f"not counted  {counted(count, 'run')}: {reason}")
     if known:
-        yield Finding(f"memory     {counted(known, 'run')} of images: each needs at most {most / GB:.1f} GB")
+        yield Finding(
+            f"memory     {counted(known, 'run')} of images: each needs at most {most / GB:.1f} GB"
+        )
 
 
 def _remedy(run: Run, need: memory.Need, gigabytes: float) -> str:

@@ -34,7 +34,8 @@ def lines(plan: Plan, verbose: bool = False) -> Iterator[str]:
     made = sum(not reason for reason in reasons.values())
     batches = plan.chosen_batches
     asked = plan.chosen_runs.keys() | {run.name for batch in batches.values() for run in batch.runs}
-    states = {name: look(plan.run_folder(name), 0).state for name in plan.runs if name in asked}  # at a glance
+    # at a glance
+    states = {name: look(plan.run_folder(name), 0).state for name in plan.runs if name in asked}
     counts = Counter(states.values())
     counted = ", ".join(f"{count} {word}" for word, count in counts.items())
     lists = {
@@ -51,13 +52,16 @@ def lines(plan: Plan, verbose: bool = False) -> Iterator[str]:
     named = {f"{paper}/{name}": reason for (paper, name), reason in reasons.items() if reason}
     yield from (f"not made  {key}: {named[key]}" for key in config.settings.only if key in named)
     yield from (f"lost      {error}" for error in markers.lost(plan))
-    yield from _left(plan, [name for name, one in states.items() if one in (State.FINISHED, State.DIVERGED)])
+    yield from _left(
+        plan, [name for name, one in states.items() if one in (State.FINISHED, State.DIVERGED)]
+    )
     if verbose:
         yield from details(plan, reasons, states, len(batches))
     else:
         yield "`hypersphere plan --verbose` lists every artifact, run and job, with reasons"
     said = dry_run(config.root, config.overrides, briefly=not verbose)
-    yield from ("", said if verbose else said[max(0, said.rfind("Job stats:")) :])  # a brief one has its table twice
+    # a brief one has its table twice
+    yield from ("", said if verbose else said[max(0, said.rfind("Job stats:")) :])
 
 
 def _left(plan: Plan, done: Iterable[str]) -> Iterator[str]:
@@ -68,7 +72,9 @@ def _left(plan: Plan, done: Iterable[str]) -> Iterator[str]:
             yield f"left      {shown}: a kill left it; `hypersphere pretrain {name}` removes it"
 
 
-def details(plan: Plan, reasons: dict[tuple[str, str], str], states: dict[str, State], batches: int) -> Iterator[str]:
+def details(
+    plan: Plan, reasons: dict[tuple[str, str], str], states: dict[str, State], batches: int
+) -> Iterator[str]:
     """The artifacts made from runs, with their cells, how many can be measured and why others cannot; and all runs."""
     listed = [key for key in reasons if key[1] in plan.config.papers[key[0]].measured]
     yield from ("", "artifacts made from runs") if listed else ()
@@ -79,11 +85,17 @@ def details(plan: Plan, reasons: dict[tuple[str, str], str], states: dict[str, S
             missing = [reason for reason in points.values() if reason]
             rest = f"; {len(missing)} not: {'; '.join(dict.fromkeys(missing))}" if missing else ""
             runs = len(plan.runs_of(*key))
-            about = f"{len(points)} cells, {len(points) - len(missing)} measured by {runs} runs{rest}"
+            about = (
+                f"{len(points)} cells, {len(points) - len(missing)} measured by {runs} runs{rest}"
+            )
         yield f"  {'/'.join(key):<34} {about}"
     yield from ("", f"runs ({len(states)}, in {batches} batches)") if states else ()
     yield from (f"  {one:<10} {name}" for name, one in states.items())
-    shown = {cell.run.name for cell in plan.cells if cell.run and plan.config.asks_for(cell.paper, cell.artifact)}
+    shown = {
+        cell.run.name
+        for cell in plan.cells
+        if cell.run and plan.config.asks_for(cell.paper, cell.artifact)
+    }
     unmeasured = {name: reason for name, reason in plan.unmeasured.items() if name in shown}
     yield from ("", f"runs that cannot be measured yet ({len(unmeasured)})") if unmeasured else ()
     yield from (f"  {name}: {reason}" for name, reason in unmeasured.items())
@@ -95,9 +107,13 @@ def calling(overrides: dict[str, Any], *options: str) -> list[str]:
     return [sys.executable, "-m", "snakemake", *options, *(["--config", *typed] if typed else [])]
 
 
-def snakemake(root: Path, overrides: dict[str, Any], *options: str) -> subprocess.CompletedProcess[str]:
+def snakemake(
+    root: Path, overrides: dict[str, Any], *options: str
+) -> subprocess.CompletedProcess[str]:
     """Call Snakemake in a project; what it says is captured."""
-    return subprocess.run(calling(overrides, *options), cwd=root, capture_output=True, text=True, check=False)
+    return subprocess.run(
+        calling(overrides, *options), cwd=root, capture_output=True, text=True, check=False
+    )
 
 
 def dry_run(root: Path, overrides: dict[str, Any], *options: str, briefly: bool = False) -> str:
@@ -106,7 +122,15 @@ def dry_run(root: Path, overrides: dict[str, Any], *options: str, briefly: bool 
     done = snakemake(root, overrides, *options, "--dry-run", "--cores", "1", "--nolock", *quiet)
     if done.returncode:
         said = (done.stdout + done.stderr).strip().splitlines()
-        ours = [line.removeprefix("hypersphere: ") for line in said if line.startswith("hypersphere: ")]
-        lines = [line for line in said if line.strip() and not line.startswith("Using workflow specific profile")]
-        raise HypersphereError(f"snakemake --dry-run: {(ours or lines or ['no output'])[-1].strip()}")
+        ours = [
+            line.removeprefix("hypersphere: ") for line in said if line.startswith("hypersphere: ")
+        ]
+        lines = [
+            line
+            for line in said
+            if line.strip() and not line.startswith("Using workflow specific profile")
+        ]
+        raise HypersphereError(
+            f"snakemake --dry-run: {(ours or lines or ['no output'])[-1].strip()}"
+        )
     return done.stdout.strip()

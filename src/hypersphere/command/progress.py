@@ -99,5 +99,9 @@ def how_far(job: Job) -> str:
     if not said:
         return ""
     name, words = list(said.items())[-1]
-    epochs = f" ({counted(runs[name].schedule.epochs, 'epoch')})" if job.doing == DOING["pretrain"] else ""
+    epochs = (
+        f" ({counted(runs[name].schedule.epochs, 'epoch')})"
+        if job.doing == DOING["pretrain"]
+        else ""
+    )
     return f"{job.doing} run {len(said)} of {len(runs)}, {name}{epochs}: {words}"

@@ -7,6 +7,7 @@ def pytest_collect_file(file_path: Path) -> None:
     """Make the code of the paper importable whose folder ``tests`` holds the file."""
     folder = file_path.parent.parent
     if file_path.suffix == ".py" and (folder / "paper.yaml").is_file():
-        from hypersphere.config import paper_code  # here, because every pytest of this environment loads this module
+        # here, because every pytest of this environment loads this module
+        from hypersphere.config import paper_code
 
         paper_code.admit({folder.name: folder})

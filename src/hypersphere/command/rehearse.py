@@ -67,7 +67,8 @@ def lines(plan: Plan, gigabytes: float | None = None) -> Iterator[str]:
     pool = ProcessPoolExecutor(max_workers=os.cpu_count())
     try:
         asked: list[tuple[Any, list[Run]]] = [
-            (pool.submit(step, runs[0], int(size.side), size.classes), runs) for size, runs in together
+            (pool.submit(step, runs[0], int(size.side), size.classes), runs)
+            for size, runs in together
         ]
         for at, (future, runs) in enumerate(asked, start=1):
             if problem := future.result():
@@ -82,7 +83,9 @@ def lines(plan: Plan, gigabytes: float | None = None) -> Iterator[str]:
         yield finding.text
         failed |= {run.name for run in finding.misfits}
     if failed:
-        raise HypersphereError(f"rehearse: {counted(len(failed), 'run')} would fail; the lines above say why")
+        raise HypersphereError(
+            f"rehearse: {counted(len(failed), 'run')} would fail; the lines above say why"
+        )
 
 
 def _key(run: Run, size: Size) -> str:

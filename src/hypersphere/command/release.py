@@ -23,9 +23,13 @@ def release(plan: Plan) -> None:
     if done.returncode:
         raise HypersphereError(f"{root}: a release needs git and a checkout with a commit")
     if uncommitted := done.stdout.splitlines():
-        raise HypersphereError(f"{uncommitted[0][3:]}: differs from the commit; commit or undo it, then release again")
+        raise HypersphereError(
+            f"{uncommitted[0][3:]}: differs from the commit; commit or undo it, then release again"
+        )
     if not restore.nothing_to_do(root, "everything"):
-        raise HypersphereError(f"{results}: is not finished; `make reproduce` makes the rest, `make plan` says what")
+        raise HypersphereError(
+            f"{results}: is not finished; `make reproduce` makes the rest, `make plan` says what"
+        )
     verify.verify(plan, [], rebuild=False)
     for folder in (plan.config.data / "raw", plan.config.results / "evidence"):
         folder.mkdir(parents=True, exist_ok=True)  # both may stay empty, and dvc.yaml lists them

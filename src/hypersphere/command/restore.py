@@ -30,7 +30,9 @@ def restore(plan: Plan) -> None:
     check_scale(plan)
     lock = root / "dvc.lock"
     if not lock.is_file() or f"path: {results}/" not in lock.read_text(encoding="utf-8"):
-        raise HypersphereError(f"dvc.lock: does not list {results}; check out a release of that scale ({HELP})")
+        raise HypersphereError(
+            f"dvc.lock: does not list {results}; check out a release of that scale ({HELP})"
+        )
     remote = default_remote(root)
     call(root, "dvc", "remote", "modify", "--local", remote, "verify", "true")
     move(root, "pull", "nothing was restored")
@@ -39,13 +41,19 @@ def restore(plan: Plan) -> None:
             f"{changed}: changed since the results of dvc.lock were made; check out that release ({HELP})"
         )
     verify.verify(plan, [], rebuild=False)
-    _separate(path for folder in (plan.config.exact, plan.config.results, root / REPORT) for path in folder.rglob("*"))
+    _separate(
+        path
+        for folder in (plan.config.exact, plan.config.results, root / REPORT)
+        for path in folder.rglob("*")
+    )
     # The report shows the claims of every scale that was finished here: with others than its own it is to be made anew.
     others = {*judged_records.finished_here(root)} - {plan.config.results / "claims.csv"}
     target = "reproduce" if others else "everything"
     call(root, "snakemake", target, "--touch", "--forceall", "--cores", "1")
     if not nothing_to_do(root, target):
-        raise HypersphereError(f"{results}: is not what Snakemake would make; `make plan VERBOSE=1` says why")
+        raise HypersphereError(
+            f"{results}: is not what Snakemake would make; `make plan VERBOSE=1` says why"
+        )
     print(f"{results}: restored, nothing is left to do")
 
 
@@ -73,7 +81,9 @@ def default_remote(root: Path) -> str:
 def move(root: Path, verb: str, consequence: str) -> None:
     """Have DVC pull or push; what it says is shown."""
     if subprocess.run([sys.executable, "-m", "dvc", verb], cwd=root, check=False).returncode:
-        raise HypersphereError(f"dvc {verb}: failed for the reason that it gives above; {consequence}")
+        raise HypersphereError(
+            f"dvc {verb}: failed for the reason that it gives above; {consequence}"
+        )
 
 
 def changed_since(root: Path) -> str:

@@ -44,9 +44,13 @@ def retrain(config: Config, name: str, folder: Path | None) -> None:
     from hypersphere.training import pretrain
 
     found = find(config, name)
-    plan = planning.make(config.root, config.overrides | {"scale": found.scale, "evidence_only": False})
+    plan = planning.make(
+        config.root, config.overrides | {"scale": found.scale, "evidence_only": False}
+    )
     if found.name not in plan.runs:
-        raise HypersphereError(f"retrain: {found.name}: no artifact of scale {found.scale} asks for this run any more")
+        raise HypersphereError(
+            f"retrain: {found.name}: no artifact of scale {found.scale} asks for this run any more"
+        )
     known = records.read_all(plan.config.evidence, plan.config.scale.level)
     device = known[found.name][0].device["type"]
     print(f"{found.name}: {told(plan, known, found.name)}", flush=True)
@@ -57,9 +61,13 @@ def retrain(config: Config, name: str, folder: Path | None) -> None:
         evaluate.evaluate_runs(again, [run])
         evidence.pack(again, run)
         manifest = check_run(again, run.name)
-        several = records.read_all(evidence.folder_of(again), plan.config.scale.level, found.scale)[run.name]
+        several = records.read_all(evidence.folder_of(again), plan.config.scale.level, found.scale)[
+            run.name
+        ]
         # The folder may hold a record of earlier code, too.
-        made = next(one for one in several if (one.files, one.code) == (manifest["files"], manifest["code"]))
+        made = next(
+            one for one in several if (one.files, one.code) == (manifest["files"], manifest["code"])
+        )
     # Of replicates, the one of the same weights is what was made again.
     record = min(known[run.name], key=lambda one: one.weights != made.weights)
     siblings = retrained.seeds_of(record, known)
@@ -87,11 +95,15 @@ def find(config: Config, name: str) -> Recorded:
     matches = matches or [one for one in every if one.name.startswith(f"{name}-")]
     matches = matches or [one for one in every if one.name.startswith(name)]
     if not matches:
-        raise HypersphereError(f"retrain: {looked_in}: {not_one_of(name, dict.fromkeys(one.name for one in every))}")
+        raise HypersphereError(
+            f"retrain: {looked_in}: {not_one_of(name, dict.fromkeys(one.name for one in every))}"
+        )
     if len(matches) > 1:
         shown = ", ".join(one.name for one in matches[:LISTED])
         more = f" and {len(matches) - LISTED} more" if matches[LISTED:] else ""
-        raise HypersphereError(f"retrain: {looked_in}: '{name}' begins {len(matches)} names: {shown}{more}; name one")
+        raise HypersphereError(
+            f"retrain: {looked_in}: '{name}' begins {len(matches)} names: {shown}{more}; name one"
+        )
     return matches[0]
 
 
@@ -147,7 +159,9 @@ def lines(comparison: Comparison, seeds: int, processors: int) -> Iterator[str]:
 
 
 def _told(number: Number) -> str:
-    recorded, again = ("none" if one is None else f"{one:.6g}" for one in (number.recorded, number.again))
+    recorded, again = (
+        "none" if one is None else f"{one:.6g}" for one in (number.recorded, number.again)
+    )
     if recorded == again:
         return f"{number.words}: {again}, as recorded"
     limit = f"bound {number.bound:.3g}" if number.within is not None else "no bound"

@@ -81,7 +81,9 @@ def rows(plan: Plan, paper: str) -> list[RunsAlike]:
             continue
         method, variant, dataset = (str(cell.coordinates[key]) for key in coordinates.IDENTITY)
         run = cell.resolved.run
-        row = found.setdefault((method, variant, dataset, run.name), RunsAlike(method, variant, dataset, run))
+        row = found.setdefault(
+            (method, variant, dataset, run.name), RunsAlike(method, variant, dataset, run)
+        )
         row.names[cell.run.seed] = cell.run.name
     return sorted(found.values(), key=lambda row: (row.method, row.variant, row.dataset))
 
@@ -89,7 +91,11 @@ def rows(plan: Plan, paper: str) -> list[RunsAlike]:
 def shared(listed: list[RunsAlike]) -> Fields:
     """The fields that have one value in all rows."""
     first, *others = listed
-    return {path: value for path, value in first.fields.items() if all(row.fields.get(path) == value for row in others)}
+    return {
+        path: value
+        for path, value in first.fields.items()
+        if all(row.fields.get(path) == value for row in others)
+    }
 
 
 def as_csv(listed: list[RunsAlike]) -> str:
@@ -119,7 +125,8 @@ def as_yaml(listed: list[RunsAlike]) -> str:
     """What all rows share, and every dataset that they are trained on."""
     used = {row.run.dataset.name: row.run.dataset for row in listed}
     datasets: Mapping[str, Any] = {
-        name: one.model_dump(mode="json", exclude_defaults=True, exclude={"name"}) for name, one in sorted(used.items())
+        name: one.model_dump(mode="json", exclude_defaults=True, exclude={"name"})
+        for name, one in sorted(used.items())
     }
     return files.as_yaml({"all runs": coordinates.nested(shared(listed)), "images": datasets})
 

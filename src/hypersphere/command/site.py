@@ -46,17 +46,25 @@ LINK = re.compile(r'\b(?:href|src)="(?!#|\w+:)([^"]+)"')
 LOG = logging.getLogger("mkdocs.hypersphere")
 """Its warnings count as those of MkDocs."""
 KINDS: dict[str, tuple[registry.Kind, str]] = {
-    "Losses": ("objectives", "Scalar losses of embeddings: `objective`, or `regulariser` for a second one."),
+    "Losses": (
+        "objectives",
+        "Scalar losses of embeddings: `objective`, or `regulariser` for a second one.",
+    ),
     "Maps to logits": ("logits", "From cosines and targets to logits: `logits`."),
     "Gradient transforms": ("gradients", "The same embeddings with another gradient: `gradient`."),
-    "Initialisations": ("initialisations", "Changes to a model before its training: `initialisation`."),
+    "Initialisations": (
+        "initialisations",
+        "Changes to a model before its training: `initialisation`.",
+    ),
 }
 
 
 def docstring(kind: registry.Kind, name: str) -> str:
     """What is said of a loss, map to logits, gradient transform or initialisation."""
     module = ast.parse(read_text(registry.components(kind)[name].file))
-    function = next(node for node in module.body if isinstance(node, ast.FunctionDef) and node.name == name)
+    function = next(
+        node for node in module.body if isinstance(node, ast.FunctionDef) and node.name == name
+    )
     return ast.get_docstring(function) or ""
 
 
@@ -73,9 +81,16 @@ def losses(config: project.Config, results: Path) -> tuple[str, dict[str, Path]]
     pictures by where the site has them. ``results`` holds a folder for each scale.
     """
     known = {one.id for one in load_errata(config)}
-    lines = ["# Losses", "", "One function per equation; the name is what YAML says. [Exact figures](figures.md) says"]
+    lines = [
+        "# Losses",
+        "",
+        "One function per equation; the name is what YAML says. [Exact figures](figures.md) says",
+    ]
     lines += ["what is our choice in a figure.", ""]
-    lines += ["::: hypersphere.objectives", "    options: {members: false, show_root_heading: false}"]
+    lines += [
+        "::: hypersphere.objectives",
+        "    options: {members: false, show_root_heading: false}",
+    ]
     pictures: dict[str, Path] = {}
     for title, (kind, what) in KINDS.items():
         lines += ["", f"## {title}", "", what]
@@ -92,7 +107,9 @@ def losses(config: project.Config, results: Path) -> tuple[str, dict[str, Path]]
                 made = list(results.glob(f"*/figures/{key}.svg"))
                 if made:
                     place = f"figures/{paper}-{artifact}.svg"
-                    pictures[f"reference/{place}"] = max(made, key=lambda file: file.stat().st_mtime_ns)
+                    pictures[f"reference/{place}"] = max(
+                        made, key=lambda file: file.stat().st_mtime_ns
+                    )
                     lines += [f"![{caption}]({place})", "", f"*{caption}.*", ""]
                 else:
                     how = f"`make reproduce ONLY={key}` draws it, without training"
@@ -112,23 +129,42 @@ def command_line() -> str:
 def errata(config: project.Config) -> str:
     """The page of what the documents get wrong, contradict themselves in, or leave open."""
     lines = ["# What the papers get wrong", ""]
-    lines += ["Each entry names what the paper publishes, what we take instead, which published runs have it, why, and"]
+    lines += [
+        "Each entry names what the paper publishes, what we take instead, which published runs have it, why, and"
+    ]
     lines += ["the tests or statements that show it."]
     for title, entries in groupby(ledger(config), itemgetter("title")):
         lines += ["", f"## {title}"]
         for one in entries:
-            lines += ["", f"### {one['id']}: {one['place']} {{ #{one['id']} }}", "", f"**Published.** {one['printed']}"]
+            lines += [
+                "",
+                f"### {one['id']}: {one['place']} {{ #{one['id']} }}",
+                "",
+                f"**Published.** {one['printed']}",
+            ]
             lines += ["", f"**Taken.** {one['chosen']}", ""]
-            lines += [f"**What is run at the published scale.** {one['run']}", ""] if one["run"] else []
+            lines += (
+                [f"**What is run at the published scale.** {one['run']}", ""] if one["run"] else []
+            )
             lines += [f"**Why.** {one['decided']}", ""]
-            lines += ["Shown by " + ", ".join(f"`{test}`" for test in one["tests"]) + "."] if one["tests"] else []
+            lines += (
+                ["Shown by " + ", ".join(f"`{test}`" for test in one["tests"]) + "."]
+                if one["tests"]
+                else []
+            )
     return "\n".join(lines)
 
 
 def promises() -> str:
     """The page of what is promised, each promise with its tests, from tests/promises.csv."""
-    lines = ["# Promises and their tests", "", "Each promise has a test that shows it, and a control: a test that must"]
-    lines += ["fail, or see a difference, when the promise is broken on purpose. Paths are under `tests/`."]
+    lines = [
+        "# Promises and their tests",
+        "",
+        "Each promise has a test that shows it, and a control: a test that must",
+    ]
+    lines += [
+        "fail, or see a difference, when the promise is broken on purpose. Paths are under `tests/`."
+    ]
     with (ROOT / "tests" / "promises.csv").open(newline="", encoding="utf-8") as file:
         listed = list(csv.DictReader(file))
     for about, rows in groupby(listed, itemgetter("about")):
@@ -139,7 +175,11 @@ def promises() -> str:
 
 def exact_figures(config: project.Config) -> str:
     """The page of what is our choice in a figure of an exact study, from figures.md in the papers' folders."""
-    lines = ["# Exact figures and tables", "", "What the papers leave open in a figure or table, and what we chose."]
+    lines = [
+        "# Exact figures and tables",
+        "",
+        "What the papers leave open in a figure or table, and what we chose.",
+    ]
     for name, paper in config.papers.items():
         file = config.folders[name] / "figures.md"
         if file.is_file():
@@ -154,7 +194,9 @@ def on_files(files: "Files", config: "MkDocsConfig") -> "Files":
 
     loaded = project.load(ROOT, {})
     equations, pictures = losses(loaded, ROOT / "results")
-    written = {page: linked((ROOT / file).read_text(encoding="utf-8")) for file, page in OUTSIDE.items()}
+    written = {
+        page: linked((ROOT / file).read_text(encoding="utf-8")) for file, page in OUTSIDE.items()
+    }
     written |= {"reference/losses.md": equations, "reference/errata.md": errata(loaded)}
     written |= {"reference/command_line.md": command_line(), "reference/promises.md": promises()}
     written |= {"reference/figures.md": exact_figures(loaded)}
@@ -171,7 +213,11 @@ def on_page_markdown(markdown: str, page: "Page", **_: Any) -> str:
         readme = (ROOT / "README.md").read_text(encoding="utf-8")
         markdown = markdown.replace(FINDINGS, readme.partition(BEGIN)[2].partition(END)[0].strip())
     made = (REPORT / "index.html").is_file()
-    link = '**<a href="report/index.html">Open the report</a>**: what is known of every claim.' if made else ""
+    link = (
+        '**<a href="report/index.html">Open the report</a>**: what is known of every claim.'
+        if made
+        else ""
+    )
     return linked(markdown.replace(REPORTED, link))
 
 

@@ -78,7 +78,10 @@ def let_content_decide(graph: Any) -> None:
             await check(*about)
         except WorkflowError:
             if not noted:
-                print("note: some files are from the future (a clock was wrong); content decides", file=sys.stderr)
+                print(
+                    "note: some files are from the future (a clock was wrong); content decides",
+                    file=sys.stderr,
+                )
             noted = True
 
     graph.check_output_mtime = checked
@@ -113,7 +116,9 @@ def _begin(logger: logging.Logger, plan: Plan, local: bool) -> None:
     for folder in (plan.config.results, plan.config.root / "logs", plan.config.data / "processed"):
         existing = next(place for place in (folder, *folder.parents) if place.exists())
         if not os.access(existing, os.W_OK):
-            raise HypersphereError(f"{folder}: cannot be written ({existing} is read-only or belongs to another user)")
+            raise HypersphereError(
+                f"{folder}: cannot be written ({existing} is read-only or belongs to another user)"
+            )
     if plan.config.settings.device == "cuda" and local:
         from hypersphere.training import device  # it imports torch, which nothing else here does
 
@@ -131,7 +136,9 @@ def _foresee(workflow: Any, plan: Plan) -> None:
         print(f"would be made again: {error}", file=sys.stderr)
     if found and not asked.targets:  # of other targets, not all of it is needed
         proofs = {error.proofs[0].relative_to(plan.config.root).as_posix() for error in found}
-        workflow.dag_settings = dataclasses.replace(asked, forcerun=frozenset({*asked.forcerun, *proofs}))
+        workflow.dag_settings = dataclasses.replace(
+            asked, forcerun=frozenset({*asked.forcerun, *proofs})
+        )
 
 
 def join(folder: Path) -> str | None:
@@ -144,7 +151,8 @@ def join(folder: Path) -> str | None:
     place, me, alone = folder / OWN, platform.node(), True
     try:
         place.mkdir(exist_ok=True)
-        handle = os.open(place / "hypersphere.lock", os.O_RDWR | os.O_CREAT)  # it stays open as long as this process
+        # it stays open as long as this process
+        handle = os.open(place / "hypersphere.lock", os.O_RDWR | os.O_CREAT)
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         alone = False
@@ -152,14 +160,20 @@ def join(folder: Path) -> str | None:
         return None
     record, locks = place / "hypersphere.json", place / "locks"
     locked = locks.is_dir() and any(locks.iterdir())
-    hosts = files.mapping(files.read_mapping(record).get("hosts")) or ({"unknown": 0} if locked else {})
+    hosts = files.mapping(files.read_mapping(record).get("hosts")) or (
+        {"unknown": 0} if locked else {}
+    )
     note = None if alone else f"another Snakemake is at work here: process {hosts.get(me)} of {me}"
     if alone and locked and hosts.keys() == {me}:
         shutil.rmtree(locks)
         for leftover in folder.glob(f"results/*/**/.*{files.PART}"):
-            if "runs" not in leftover.parts:  # training cleans a run's folder itself, under the run's lock
+            # training cleans a run's folder itself, under the run's lock
+            if "runs" not in leftover.parts:
                 leftover.unlink(missing_ok=True)
-        note, locked = f"the Snakemake before this one (process {hosts[me]}) was killed: its locks are removed", False
+        note, locked = (
+            f"the Snakemake before this one (process {hosts[me]}) was killed: its locks are removed",
+            False,
+        )
     files.write_json(record, {"hosts": (hosts if locked else {}) | {me: os.getpid()}})
     fcntl.flock(handle, fcntl.LOCK_SH)
     return note

@@ -50,7 +50,9 @@ def verify(plan: Plan, rerun: list[str], rebuild: bool = True, mend: bool = Fals
         few = "statistics, tables and figures of what was chosen, rebuilt"
         checks[few if plan.config.settings.only else every] = [partial(_rebuild, plan)]
     if rerun:
-        checks["trained and probed again"] = [partial(_rerun, plan, plan.run(name).name) for name in rerun]
+        checks["trained and probed again"] = [
+            partial(_rerun, plan, plan.run(name).name) for name in rerun
+        ]
     wrong: list[HypersphereError] = []
     rest = _no_results(plan)
     for path in rest[:LISTED]:
@@ -65,12 +67,18 @@ def verify(plan: Plan, rerun: list[str], rebuild: bool = True, mend: bool = Fals
             except HypersphereError as error:
                 wrong.append(error)
                 print(f"differs: {error}", flush=True)
-        print(f"{kind}: {len(of_kind) - len(wrong) + before} of {len(of_kind)} as they should be", flush=True)
+        print(
+            f"{kind}: {len(of_kind) - len(wrong) + before} of {len(of_kind)} as they should be",
+            flush=True,
+        )
     damaged = [error for error in wrong if isinstance(error, DamagedError)]
     if mend and damaged:
         for damage in damaged:
             damage.disprove()
-        print(f"{counted(len(damaged), 'difference')} forgotten; `make reproduce` makes all of that again", flush=True)
+        print(
+            f"{counted(len(damaged), 'difference')} forgotten; `make reproduce` makes all of that again",
+            flush=True,
+        )
         wrong = [error for error in wrong if error not in damaged]
     if wrong:
         more = f" (and {len(wrong) - 1} more, listed above)" if len(wrong) > 1 else ""
@@ -84,7 +92,9 @@ def _checks(plan: Plan) -> dict[str, list[Callable[[], object]]]:
     batches = plan.chosen_batches.values()
     every = not plan.config.settings.only
     tables = markers.of_tables(plan, plan.chosen_artifacts, plan.chosen_studies, every)
-    datasets = [plan.data_folder(plan.datasets[name]) for name in sorted(markers.datasets_of(plan, batches))]
+    datasets = [
+        plan.data_folder(plan.datasets[name]) for name in sorted(markers.datasets_of(plan, batches))
+    ]
     marked = [path for one in batches for path in (plan.marker(one), plan.evaluated_marker(one.id))]
     measured: list[tuple[Protocol, Run | str]] = [
         (one.protocol, run) for run in runs for one in plan.evaluations[run.name].values()
@@ -104,7 +114,9 @@ def _no_results(plan: Plan) -> list[Path]:
     """What lies among the results and is none, without folders of runs in training, which have no manifest yet."""
     results = plan.config.results
     known = {results / "batches"}
-    known |= {folder for folder in map(plan.run_folder, plan.runs) if not (folder / MANIFEST).is_file()}
+    known |= {
+        folder for folder in map(plan.run_folder, plan.runs) if not (folder / MANIFEST).is_file()
+    }
     with suppress(HypersphereError):  # who reads them says so
         known |= contents.recorded(plan).keys()
     for path in contents.manifests(plan, weights=True):
@@ -117,7 +129,9 @@ def _run(plan: Plan, run: Run) -> None:
     found = manifest.check_run(plan, run.name)
     data = store.read_manifest(plan.data_folder(run.dataset))["digest"]
     expected = {"run": run.model_dump(mode="json"), "code": digests.run_digest(run), "data": data}
-    _check_same(plan.run_folder(run.name) / MANIFEST, found, expected, plan.marker(plan.batch_of[run.name]))
+    _check_same(
+        plan.run_folder(run.name) / MANIFEST, found, expected, plan.marker(plan.batch_of[run.name])
+    )
 
 
 def _evaluation(plan: Plan, protocol: Protocol, subject: Run | str) -> None:
@@ -143,10 +157,14 @@ def _evaluation(plan: Plan, protocol: Protocol, subject: Run | str) -> None:
     _check_same(proof, manifest.check_evaluation(path), expected, proof)
 
 
-def _check_same(path: Path, recorded: dict[str, Any], expected: dict[str, Any], proof: Path) -> None:
+def _check_same(
+    path: Path, recorded: dict[str, Any], expected: dict[str, Any], proof: Path
+) -> None:
     other = [key for key, value in expected.items() if recorded.get(key) != value]
     if other:
-        sentence = f"{path}: {' and '.join(other)}: not those of this checkout; run again to replace it"
+        sentence = (
+            f"{path}: {' and '.join(other)}: not those of this checkout; run again to replace it"
+        )
         raise DamagedError(sentence, proof)
 
 
@@ -158,16 +176,26 @@ def _rerun(plan: Plan, name: str) -> None:
     with elsewhere(plan) as again:
         pretrain.pretrain(again, [again.run(name)], also=pretrain.snapshots(plan.run_folder(name)))
         evaluate.evaluate_runs(again, [again.run(name)])
-        measured = tuple(f"{digest}*.{ending}" for digest in plan.evaluations[name] for ending in ("csv", "png"))
+        measured = tuple(
+            f"{digest}*.{ending}" for digest in plan.evaluations[name] for ending in ("csv", "png")
+        )
         made = {"runs": ("**/*.safetensors", "history.csv", "run.yaml"), "evaluations": measured}
         for folder, patterns in made.items():
             before, after = (one.config.results / folder / name for one in (plan, again))
             if differing := _differing(before, after, _names(patterns, before, after)):
                 ours, theirs = digests.environment(), recorded["environment"]
                 compared = ("python", "packages", "machine", "processor_flags", "instructions")
-                other = ", ".join(key for key in compared if key in theirs and ours[key] != theirs[key])
-                note = f"; made with other {other}, for which equal bytes are not promised" if other else ""
-                raise HypersphereError(f"{before}: {', '.join(differing)}: differ when made again{note}")
+                other = ", ".join(
+                    key for key in compared if key in theirs and ours[key] != theirs[key]
+                )
+                note = (
+                    f"; made with other {other}, for which equal bytes are not promised"
+                    if other
+                    else ""
+                )
+                raise HypersphereError(
+                    f"{before}: {', '.join(differing)}: differ when made again{note}"
+                )
 
 
 def _rebuild(plan: Plan) -> None:
@@ -188,10 +216,16 @@ def _rebuild(plan: Plan) -> None:
         rules = ["reproduce", "theory", "copy_theory", "claims", "scorecard"]
         rules += [f"artifact_{name}" for name in again.drawn_together]
         studied = {paper for paper, _ in again.chosen_studies}
-        rules += [f"{kind}_{paper}" for paper in studied for kind in ("simulate", "copy_simulations", "studies")]
+        rules += [
+            f"{kind}_{paper}"
+            for paper in studied
+            for kind in ("simulate", "copy_simulations", "studies")
+        ]
         # From records nothing is trained anyway.
         allowed = ("--allowed-rules", *rules) if again.records is None else ()
-        done = preview.snakemake(root, again.config.overrides, "--cores", "all", "reproduce", *allowed)
+        done = preview.snakemake(
+            root, again.config.overrides, "--cores", "all", "reproduce", *allowed
+        )
         reasons: list[str] = []
         if done.returncode:
             paths = sorted((root / "logs").glob("**/*.log"))
@@ -204,7 +238,8 @@ def _rebuild(plan: Plan) -> None:
             ends = [log[-1] for log in logs if log]  # of a traceback: the error
             said = said or ends[-1:] or [f"snakemake: {last}"]
             reasons = [line.removeprefix("hypersphere: ") for line in dict.fromkeys(said)]
-            if any(os.strerror(errno.ENOSPC) in line for line in reasons):  # then nothing is said of the results
+            # then nothing is said of the results
+            if any(os.strerror(errno.ENOSPC) in line for line in reasons):
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         made = [name for name in _names(("**/*",), after) if name.partition("/")[0] not in KEPT]
         differing = _differing(before, after, made)
@@ -213,16 +248,31 @@ def _rebuild(plan: Plan) -> None:
             chosen = []
             for key in plan.chosen_artifacts:
                 chosen += [*plan.config.outputs(*key), plan.config.artifact_folder(*key)]
-            expected = [name for name in expected if any((before / name).is_relative_to(path) for path in chosen)]
+            expected = [
+                name
+                for name in expected
+                if any((before / name).is_relative_to(path) for path in chosen)
+            ]
         missing = [name for name in expected if name not in made]
         sentences = [
             *([f"{', '.join(differing)}: differ when made again"] if differing else []),
-            *([f"{', '.join(missing)}: nothing of this checkout makes them"] if missing and not reasons else []),
-            *([f"{counted(len(missing), 'file')} cannot be made again ({'; '.join(reasons)})"] if reasons else []),
+            *(
+                [f"{', '.join(missing)}: nothing of this checkout makes them"]
+                if missing and not reasons
+                else []
+            ),
+            *(
+                [f"{counted(len(missing), 'file')} cannot be made again ({'; '.join(reasons)})"]
+                if reasons
+                else []
+            ),
             *([] if made or reasons else ["has no file to compare"]),
         ]
         if sentences:
-            raise DamagedError(f"{before}: {'; '.join(sentences)}", *(before / name for name in (*differing, *missing)))
+            raise DamagedError(
+                f"{before}: {'; '.join(sentences)}",
+                *(before / name for name in (*differing, *missing)),
+            )
 
 
 def _names(patterns: tuple[str, ...], *sides: Path) -> list[str]:
@@ -251,9 +301,12 @@ def elsewhere(plan: Plan, *kept: str) -> Iterator[Plan]:
     These are folders of links to the files, so that whoever removes a file there removes a link. An error's paths of
     the temporary folder are replaced by those of the project.
     """
-    with files.temporary_folder("what is made again, as large as tables, figures and pages here,") as root:
+    with files.temporary_folder(
+        "what is made again, as large as tables, figures and pages here,"
+    ) as root:
         for path in plan.config.root.iterdir():
-            if path.name in ("config", "paper", "papers"):  # typst reads no link that leaves its folder
+            # typst reads no link that leaves its folder
+            if path.name in ("config", "paper", "papers"):
                 shutil.copytree(path, root / path.name)
             elif path.name not in ("results", "logs") and not path.name.startswith("."):
                 (root / path.name).symlink_to(path)
@@ -262,7 +315,11 @@ def elsewhere(plan: Plan, *kept: str) -> Iterator[Plan]:
         other.config.results.mkdir(parents=True)
         for name in kept:
             if (plan.config.results / name).is_dir():
-                shutil.copytree(plan.config.results / name, other.config.results / name, copy_function=os.symlink)
+                shutil.copytree(
+                    plan.config.results / name,
+                    other.config.results / name,
+                    copy_function=os.symlink,
+                )
         try:
             yield other
         except HypersphereError as error:

@@ -160,7 +160,9 @@ class Measured(Strict):
             if getattr(self, axis) is None and taken.get(axis):
                 raise ValueError(f"{axis}: this axis is required by {self.draw}")
         axis_of = dict.fromkeys(self.fixed, "fixed")
-        for axis, key in ((axis, key) for axis, points in self.axes.items() for point in points for key in point):
+        for axis, key in (
+            (axis, key) for axis, points in self.axes.items() for point in points for key in point
+        ):
             if axis_of.setdefault(key, axis) != axis:
                 raise ValueError(f"{axis}: {key} is on {axis_of[key]} too")
         absent = [key for key in coordinates.IDENTITY if key not in axis_of]
@@ -184,7 +186,9 @@ class Measured(Strict):
                 if key not in axis_of:
                     raise ValueError(f"also.{at}: {key} is on no axis")
             if not contrast.pairs(self.points):
-                raise ValueError(f"also.{at}: no pair of cells differs in exactly these coordinates")
+                raise ValueError(
+                    f"also.{at}: no pair of cells differs in exactly these coordinates"
+                )
         return self
 
     def leaves_out(self, point: Mapping[str, Scalar]) -> bool:
@@ -195,7 +199,9 @@ class Measured(Strict):
     def axes(self) -> dict[str, list[dict[str, Scalar]]]:
         """The points of each of its axes, outermost axis first."""
         values = {axis: getattr(self, axis) for axis in AXES}
-        return {axis: coordinates.points(value) for axis, value in values.items() if value is not None}
+        return {
+            axis: coordinates.points(value) for axis, value in values.items() if value is not None
+        }
 
     @cached_property
     def points(self) -> list[Position]:
@@ -208,7 +214,9 @@ class Measured(Strict):
 
     def compared_with(self, point: Mapping[str, Scalar]) -> Position | None:
         """The coordinates of a cell's baseline; None for a baseline."""
-        if self.baseline is None or all(point.get(key) == coordinates.normal(v) for key, v in self.baseline.items()):
+        if self.baseline is None or all(
+            point.get(key) == coordinates.normal(v) for key, v in self.baseline.items()
+        ):
             return None
         return coordinates.ordered({**point, **self.baseline})
 
@@ -218,7 +226,11 @@ class Measured(Strict):
 
         A cell that is left out is compared with nothing, so that no correction counts it.
         """
-        pairs = [(point, other) for point in self.points if (other := self.compared_with(point)) is not None]
+        pairs = [
+            (point, other)
+            for point in self.points
+            if (other := self.compared_with(point)) is not None
+        ]
         pairs += [pair for contrast in self.also for pair in contrast.pairs(self.points)]
         made = [pair for pair in pairs if not any(map(self.leaves_out, pair))]
         return list(dict.fromkeys(made))
@@ -254,7 +266,8 @@ def _made_from(value: Any) -> str:
 
 
 Artifact = Annotated[
-    Annotated[Measured, Tag("of_runs")] | Annotated[Studied, Tag("of_study")], Discriminator(_made_from)
+    Annotated[Measured, Tag("of_runs")] | Annotated[Studied, Tag("of_study")],
+    Discriminator(_made_from),
 ]
 
 
@@ -267,7 +280,9 @@ def _filled_in(evaluations: Any) -> Any:
     for name, given in mappings.items():
         if name not in whole and str(given["like"]) not in whole:
             raise ValueError(f"{name}.like: {not_one_of(str(given['like']), whole)}")
-    return evaluations | {name: {**whole.get(str(given.get("like")), {}), **given} for name, given in mappings.items()}
+    return evaluations | {
+        name: {**whole.get(str(given.get("like")), {}), **given} for name, given in mappings.items()
+    }
 
 
 class Section(Strict):
@@ -323,7 +338,9 @@ class Paper(Strict):
     """Studies that were given up before their first run, by the names that they had."""
     open_choices: dict[str, list[OpenChoice]] = Field(default_factory=dict)
     """Choices that the document leaves open, of all methods (``all``) and by method."""
-    evaluations: Annotated[dict[Identifier, Protocol], BeforeValidator(_filled_in)] = Field(default_factory=dict)
+    evaluations: Annotated[dict[Identifier, Protocol], BeforeValidator(_filled_in)] = Field(
+        default_factory=dict
+    )
     artifacts: dict[Identifier, Artifact] = Field(default_factory=dict)
     datasets: dict[str, str] = Field(default_factory=dict)
     """Names of datasets in print."""
@@ -346,11 +363,15 @@ class Paper(Strict):
                 continue
             for key, artifact in study.artifacts(str(name)).items():
                 if key in artifacts:
-                    raise ValueError(f"artifacts.{key}: is an artifact of the study {name}; give it another name")
+                    raise ValueError(
+                        f"artifacts.{key}: is an artifact of the study {name}; give it another name"
+                    )
                 try:
                     artifacts[key] = Measured.model_validate(artifact)
                 except ValidationError as error:
-                    raise ValueError(f"studies.{name}: its artifact {key} is not valid: {sentence(error)}") from None
+                    raise ValueError(
+                        f"studies.{name}: its artifact {key} is not valid: {sentence(error)}"
+                    ) from None
         return {**fields, "artifacts": artifacts}
 
     @model_validator(mode="after")
@@ -359,7 +380,9 @@ class Paper(Strict):
             for key, known in (("method", self.methods), ("variant", self.variants)):
                 for value in coordinates.alternatives(one.when.get(key, [])):
                     if value not in known:
-                        raise ValueError(f"overrides.{at}.when.{key}: {not_one_of(str(value), known)}")
+                        raise ValueError(
+                            f"overrides.{at}.when.{key}: {not_one_of(str(value), known)}"
+                        )
         for name in self.withdrawn:
             if name in self.studies:
                 raise ValueError(f"withdrawn.{name}: is a study, too; a new plan needs a new name")
@@ -367,7 +390,9 @@ class Paper(Strict):
             for at, choice in enumerate(choices):
                 absent = [arm for arm in choice.arms if arm not in self.arms]
                 if absent:
-                    raise ValueError(f"open_choices.{key}.{at}.arms: no artifact made from runs has {absent[0]}")
+                    raise ValueError(
+                        f"open_choices.{key}.{at}.arms: no artifact made from runs has {absent[0]}"
+                    )
         drawn = [name for name, artifact in self.studied.items() if artifact.draw == "study_figure"]
         if self.report and self.report.figure and self.report.figure not in drawn:
             raise ValueError(f"report.figure: {not_one_of(self.report.figure, drawn)}")
@@ -396,7 +421,11 @@ class Paper(Strict):
     def closed(self, artifact: str) -> bool:
         """Whether an artifact is of a closed study, of which no more runs are made."""
         measured = self.measured.get(artifact)
-        return measured is not None and measured.plan is not None and self.studies[measured.plan].closed is not None
+        return (
+            measured is not None
+            and measured.plan is not None
+            and self.studies[measured.plan].closed is not None
+        )
 
     def section(self, artifact: str) -> str:
         """The section that declares an artifact made from runs: ``artifacts.table2``, or the study that it is of."""
@@ -410,15 +439,21 @@ class Paper(Strict):
     def protocol(self, artifact: Measured, point: Mapping[str, Scalar]) -> str:
         """The name of the protocol that gives the measure of a cell; a ValueError if none does, or several unnamed."""
         measure, by = str(point["measure"]), point.get("by", artifact.by)
-        giving = [name for name, protocol in self.evaluations.items() if measure in protocol.measures]
+        giving = [
+            name for name, protocol in self.evaluations.items() if measure in protocol.measures
+        ]
         giving += [HISTORY] if measure in HISTORY_MEASURES else []
         if by is not None and by not in (HISTORY, *self.evaluations):
             raise ValueError(f"by: {not_one_of(str(by), (*self.evaluations, HISTORY))}")
         if not giving:
             raise ValueError(f"by: no evaluation gives {measure}")
-        unlike = [name for name in giving if name == HISTORY or self.evaluations[name].like not in giving]
+        unlike = [
+            name for name in giving if name == HISTORY or self.evaluations[name].like not in giving
+        ]
         if len(giving) > 1 and by in giving:
             return str(by)
         if len(unlike) > 1:
-            raise ValueError(f"by: several evaluations give {measure}; name one of {', '.join(unlike)}")
+            raise ValueError(
+                f"by: several evaluations give {measure}; name one of {', '.join(unlike)}"
+            )
         return unlike[0]

@@ -28,7 +28,11 @@ class WithoutWords(ast.NodeTransformer):
         return node
 
     def visit_If(self, node: ast.If) -> ast.AST | None:
-        return None if ast.unparse(node.test) == "TYPE_CHECKING" and not node.orelse else self.generic_visit(node)
+        return (
+            None
+            if ast.unparse(node.test) == "TYPE_CHECKING" and not node.orelse
+            else self.generic_visit(node)
+        )
 
     def generic_visit(self, node: ast.AST) -> ast.AST:
         """Look only into blocks, and put ``pass`` into one that lost its last statement."""
@@ -51,7 +55,9 @@ def behind(file: Path, name: str) -> str | None:
     except ValueError as error:
         raise HypersphereError(f"{file}: is not valid Python ({error})") from None
     except SyntaxError as error:
-        raise HypersphereError(f"{file}: line {error.lineno}: is not valid Python ({error.msg})") from None
+        raise HypersphereError(
+            f"{file}: line {error.lineno}: is not valid Python ({error.msg})"
+        ) from None
     defined = {one: statement for statement in tree.body for one in _defines(statement)}
     waiting, found = [name], dict[str, str]()
     while waiting:
@@ -71,7 +77,9 @@ def _defines(statement: ast.stmt) -> Iterator[str]:
         for alias in statement.names:
             yield alias.asname or alias.name.partition(".")[0]
     elif isinstance(statement, ast.Assign | ast.AnnAssign):
-        for target in statement.targets if isinstance(statement, ast.Assign) else [statement.target]:
+        for target in (
+            statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+        ):
             yield ast.unparse(target)
 
 

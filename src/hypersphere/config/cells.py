@@ -85,7 +85,12 @@ class Cells:
                 parameters: dict[str, Any] = {}
                 for replaced in layers:
                     parameters = {**parameters, **replaced.parameters}
-                    validate(registry.schema("probes", probe), parameters, replaced.file, replaced.section)
+                    validate(
+                        registry.schema("probes", probe),
+                        parameters,
+                        replaced.file,
+                        replaced.section,
+                    )
                 changed = {**protocol.model_dump(), "probe": {"name": probe, **parameters}}
                 self.protocols[paper][name] = Protocol.model_validate(changed)
         self.resolved: dict[tuple[str, Position], Resolved] = {}
@@ -109,10 +114,14 @@ class Cells:
         measured = list(dict.fromkeys(cell.coordinates for cell in cells if not cell.missing))
         kept = measured
         for axis in artifact.axes.values():
-            values = [one for one in axis if any(one.items() <= point.items() for point in measured)]
+            values = [
+                one for one in axis if any(one.items() <= point.items() for point in measured)
+            ]
             if len(values) > most and not any("measure" in one for one in values):
                 chosen = [values[round(at * (len(values) - 1) / (most - 1))] for at in range(most)]
-                kept = [point for point in kept if any(one.items() <= point.items() for one in chosen)]
+                kept = [
+                    point for point in kept if any(one.items() <= point.items() for one in chosen)
+                ]
         stay = {*kept}
         stay |= {other for one, other in artifact.comparisons if one in stay}
         found: dict[tuple[Position, int], Cell] = {}
@@ -120,15 +129,21 @@ class Cells:
             if cell.missing or cell.coordinates in stay:
                 found[cell.coordinates, at] = cell
             else:
-                found.setdefault((cell.coordinates, -1), replace(cell, run=None, epoch=0, missing=THINNED))
+                found.setdefault(
+                    (cell.coordinates, -1), replace(cell, run=None, epoch=0, missing=THINNED)
+                )
         return list(found.values())
 
-    def _of_point(self, paper: Paper, name: str, artifact: Measured, point: Position, seeds: list[int]) -> list[Cell]:
+    def _of_point(
+        self, paper: Paper, name: str, artifact: Measured, point: Position, seeds: list[int]
+    ) -> list[Cell]:
         """The cells of one point; one without a dataset, or that is left out, has neither run nor seeds."""
         own, other = str(point["dataset"]), str(point.get("target", point["dataset"]))
         for key, dataset in (("dataset", own), ("target", other)):
             if dataset not in self.config.datasets:
-                raise self._wrong(paper, name, f"{key}: {not_one_of(dataset, sorted(self.config.datasets))}")
+                raise self._wrong(
+                    paper, name, f"{key}: {not_one_of(dataset, sorted(self.config.datasets))}"
+                )
         try:
             protocol = paper.protocol(artifact, point)
         except ValueError as error:
@@ -138,10 +153,18 @@ class Cells:
         # Only a measure that needs no fit, such as norms, keeps its name on another dataset.
         own_only = how is None or (measure.margin == "accuracy" and not measure.of_task)
         if transfer == (other == own) and (transfer or own_only):
-            problem = "needs another one than the dataset" if transfer else f"measures encoders of {own} on {own} only"
+            problem = (
+                "needs another one than the dataset"
+                if transfer
+                else f"measures encoders of {own} on {own} only"
+            )
             raise self._wrong(paper, name, f"target: {protocol} {problem}")
-        used = {published: self.config.dataset_for(published, paper.paper) for published in (own, other)}
-        cell = Cell(paper.paper, name, point, None, 0, used[other], protocol, how, str(point["measure"]))
+        used = {
+            published: self.config.dataset_for(published, paper.paper) for published in (own, other)
+        }
+        cell = Cell(
+            paper.paper, name, point, None, 0, used[other], protocol, how, str(point["measure"])
+        )
         if artifact.leaves_out(point):  # a field that is not this arm's need not be one of its run
             return [replace(cell, missing=LEFT_OUT)]
         stand_in, epoch = used[own], 0
@@ -163,7 +186,9 @@ class Cells:
 
     def _wrong(self, paper: Paper, name: str, problem: object) -> HypersphereError:
         """The error of a wrong cell, which names the file and section of its artifact."""
-        return HypersphereError(f"{self.config.paper_file(paper.paper)}: {paper.section(name)}: {problem}")
+        return HypersphereError(
+            f"{self.config.paper_file(paper.paper)}: {paper.section(name)}: {problem}"
+        )
 
     def _run(self, resolved: Resolved, seed: int) -> Run:
         if (key := (resolved.run.name, seed)) not in self.seeded:
@@ -196,7 +221,9 @@ class Cells:
                     found.append(replace(first, run=run))
         return found
 
-    def _reasons(self, cell: Cell, artifact: Measured, used: Mapping[str, Dataset | None]) -> Iterator[str]:
+    def _reasons(
+        self, cell: Cell, artifact: Measured, used: Mapping[str, Dataset | None]
+    ) -> Iterator[str]:
         """Why this scale makes no cell of a point, whatever its seed."""
         point, resolved = cell.coordinates, cell.resolved
         if self.config.at_scale[cell.paper].leaves_out_cell(point):
@@ -220,7 +247,9 @@ class Cells:
             parts += [("probes", cell.how.probe.name)] if cell.how else []
             yield from filter(None, itertools.starmap(registry.unusable, parts))
 
-    def resolved_of(self, paper: Paper, name: str, point: Coordinates, dataset: Dataset) -> Resolved | None:
+    def resolved_of(
+        self, paper: Paper, name: str, point: Coordinates, dataset: Dataset
+    ) -> Resolved | None:
         """The run of a cell, with its arm's values for ``best``; None: these are missing."""
         descriptions = described(self.config, paper, name, point)
         if descriptions is None:
@@ -229,13 +258,18 @@ class Cells:
         for one in descriptions:
             values |= one.paths
         key = paper.paper, coordinates.ordered(values)
-        if key not in self.resolved:  # cells of several artifacts share what is resolved for the first of them
+        # cells of several artifacts share what is resolved for the first of them
+        if key not in self.resolved:
             self.resolved[key] = resolved(self.config, paper, point, descriptions, dataset)
         return self.resolved[key]
 
 
 def resolved(
-    config: cfg.Config, paper: Paper, point: Coordinates, descriptions: list[Description], dataset: Dataset
+    config: cfg.Config,
+    paper: Paper,
+    point: Coordinates,
+    descriptions: list[Description],
+    dataset: Dataset,
 ) -> Resolved:
     """The run of a paper's cell, whose method another paper may lend."""
     lender = config.papers[paper.borrows.get(str(point["method"]), paper.paper)]
@@ -252,15 +286,23 @@ def layers_of(config: cfg.Config, cell: Cell) -> Layers:
     return resolved(config, paper, cell.coordinates, descriptions, cell.run.dataset).layers
 
 
-def described(config: cfg.Config, paper: Paper, name: str, point: Coordinates) -> list[Description] | None:
+def described(
+    config: cfg.Config, paper: Paper, name: str, point: Coordinates
+) -> list[Description] | None:
     """What describes the run of a cell: its artifact, and for ``best`` what was selected; None: nothing is yet."""
-    file, study, paths = config.paper_file(paper.paper), paper.measured[name].plan, coordinates.of_run(point)
+    file, study, paths = (
+        config.paper_file(paper.paper),
+        paper.measured[name].plan,
+        coordinates.of_run(point),
+    )
     given = {path: value for path, value in paths.items() if value != BEST}
     artifact = Description(file, paper.section(name), given)
     if given == paths:
         return [artifact]
     if study is None:
-        raise HypersphereError(f"{file}: artifacts.{name}: {BEST} is for the artifacts of a study alone")
+        raise HypersphereError(
+            f"{file}: artifacts.{name}: {BEST} is for the artifacts of a study alone"
+        )
     if not config.selected[paper.paper, study]:
         return None
     arm = paper.studies[study].arm(point)
@@ -278,7 +320,11 @@ class Listed(NamedTuple):
 
 def seeds_of(config: cfg.Config, paper: Paper, name: str, point: Position) -> Listed:
     """The seeds of one cell of an artifact."""
-    artifact, file, section = paper.measured[name], config.paper_file(paper.paper), paper.section(name)
+    artifact, file, section = (
+        paper.measured[name],
+        config.paper_file(paper.paper),
+        paper.section(name),
+    )
     variant = str(point["variant"])
     if variant in artifact.seeds_of:
         key = "seeds_of" if artifact.plan is None else "seeds"
@@ -287,7 +333,11 @@ def seeds_of(config: cfg.Config, paper: Paper, name: str, point: Position) -> Li
         return Listed(artifact.seeds, file, f"{section}.seeds")
     at_scale = config.at_scale[paper.paper].artifacts.get(name)
     which: str = (at_scale and at_scale.seeds) or artifact.seeds
-    if which == "sweeps" and config.scale.seeds.compared and coordinates.trained(point) in artifact.compared:
+    if (
+        which == "sweeps"
+        and config.scale.seeds.compared
+        and coordinates.trained(point) in artifact.compared
+    ):
         which = "compared"
     return Listed(getattr(config.scale.seeds, which), config.sources["seeds"], f"seeds.{which}")
 
@@ -308,7 +358,15 @@ def without_repeats(cells: list[Cell]) -> list[Cell]:
         epoch = resolved.epochs * int(share[1]) / 100 if share else float(asked)
         rounded = abs(resolved.run.schedule.epochs * epoch / resolved.epochs - cell.epoch)
         number = resolved.published, epoch, cell.coordinates.get("target")
-        key = cell.paper, cell.run.name, cell.epoch, cell.target.name, cell.protocol, cell.measure, cell.reading
+        key = (
+            cell.paper,
+            cell.run.name,
+            cell.epoch,
+            cell.target.name,
+            cell.protocol,
+            cell.measure,
+            cell.reading,
+        )
         numbers.setdefault(key, []).append((rounded, number, at))
     marked = list(cells)
     for several in numbers.values():
@@ -338,10 +396,16 @@ def untrained(cells: list[Cell]) -> list[Cell]:
     """
     groups: dict[tuple[Position, str, str, str], list[Cell]] = {}
     for cell in cells:
-        if cell.run is None or cell.missing or cell.how is None or cell.run.initialisation is not None:
+        if (
+            cell.run is None
+            or cell.missing
+            or cell.how is None
+            or cell.run.initialisation is not None
+        ):
             continue
         measure = MEASURES[cell.measure]
-        if measure.of_baseline or measure.of_data:  # it is of two runs, or of none, and the untrained encoder is of one
+        # it is of two runs, or of none, and the untrained encoder is of one
+        if measure.of_baseline or measure.of_data:
             continue
         point = control(cell.coordinates, UNTRAINED)
         key = point, cell.protocol, cell.run.dataset.name, str(cell.target and cell.target.name)
@@ -376,7 +440,9 @@ def mark(cells: Sequence[Cell], config: cfg.Config, records: Records) -> list[Ce
         elif plans and not {*plans} & {*_source(of_run, cell).plans}:
             reason = f"the record in {folder} was made under another plan than {' or '.join(plans)}"
         elif cell.how is not None and not _measures(_rows(of_run, cell), cell):
-            reason = f"the records in {folder} were measured by another protocol, or at other epochs"
+            reason = (
+                f"the records in {folder} were measured by another protocol, or at other epochs"
+            )
         else:
             continue
         marked[at] = replace(cell, missing=reason)
@@ -384,14 +450,21 @@ def mark(cells: Sequence[Cell], config: cfg.Config, records: Records) -> list[Ce
     for at, cell in enumerate(marked):
         if cell.run is None or cell.missing or not MEASURES[cell.measure].of_baseline:
             continue
-        point = config.papers[cell.paper].measured[cell.artifact].compared_with(cell.coordinates) or cell.coordinates
+        point = (
+            config.papers[cell.paper].measured[cell.artifact].compared_with(cell.coordinates)
+            or cell.coordinates
+        )
         baseline = whole.get((cell.paper, cell.artifact, coordinates.ordered(point), cell.run.seed))
         if baseline is None:
-            marked[at] = replace(cell, missing=f"no record of its baseline of seed {cell.run.seed} in {folder}")
+            marked[at] = replace(
+                cell, missing=f"no record of its baseline of seed {cell.run.seed} in {folder}"
+            )
             continue
         ours, theirs = _readings(cell, records), _readings(baseline, records)
         if ours != theirs and None not in (ours, theirs):
-            reason = f"the record in {folder} was measured at fewer readings than that of its baseline"
+            reason = (
+                f"the record in {folder} was measured at fewer readings than that of its baseline"
+            )
             marked[at] = replace(cell, missing=reason)
     return marked
 
@@ -420,7 +493,8 @@ def recorded_controls(cells: Iterable[Cell], records: Records) -> list[Cell]:
     An untrained encoder depends on the seed and on nothing that training reads, so the first record of the same
     encoder, heads, seed and dataset has its numbers too.
     """
-    start = attrgetter("seed", "kind", "encoder", "method", "initialisation", "dataset")  # most differ in the first
+    # most differ in the first
+    start = attrgetter("seed", "kind", "encoder", "method", "initialisation", "dataset")
     every = [(record, start(record.run)) for of in records.values() for record in of]
     found = []
     for cell in cells:
@@ -439,7 +513,10 @@ def _rows(several: Sequence[Record], cell: Cell) -> list[Measurement]:
     assert cell.how is not None
     assert cell.target is not None
     digest, at = cell.how.digest, (cell.epoch, cell.target.name)
-    found = ([one for one in record.answers(digest) if (one.epoch, one.target) == at] for record in several)
+    found = (
+        [one for one in record.answers(digest) if (one.epoch, one.target) == at]
+        for record in several
+    )
     return next(filter(None, found), [])
 
 

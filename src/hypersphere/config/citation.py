@@ -51,7 +51,9 @@ class Citation(BaseModel):
     version: Annotated[str, AfterValidator(_version)]
     """An archive's file is named after it."""
     date_released: date | None = Field(default=None, alias="date-released")
-    repository: Annotated[str, AfterValidator(_address)] | None = Field(default=None, alias="repository-code")
+    repository: Annotated[str, AfterValidator(_address)] | None = Field(
+        default=None, alias="repository-code"
+    )
     authors: list[Author] = Field(default_factory=list)
 
 

@@ -24,12 +24,28 @@ from pydantic import (
 from hypersphere import files
 from hypersphere.config.artifacts import Paper, Studied
 from hypersphere.config.cells import LEFT_OUT
-from hypersphere.config.coordinates import IDENTITY, Position, Scalar, ordered, parse, setting, show, text
+from hypersphere.config.coordinates import (
+    IDENTITY,
+    Position,
+    Scalar,
+    ordered,
+    parse,
+    setting,
+    show,
+    text,
+)
 from hypersphere.config.measures import LARGEST, MEASURES, Measure, MeasureName
 from hypersphere.config.plan import Plan
 from hypersphere.config.project import Config, of_document
 from hypersphere.config.study import AGAIN, BEST
-from hypersphere.config.validation import MayBeEmpty, PositiveInt, Strict, Text, read_table, validate
+from hypersphere.config.validation import (
+    MayBeEmpty,
+    PositiveInt,
+    Strict,
+    Text,
+    read_table,
+    validate,
+)
 from hypersphere.errors import HypersphereError
 from hypersphere.wording import counted
 
@@ -74,7 +90,9 @@ class Claim(Strict):
     dataset: str
     setting: str
     metric: Annotated[MeasureName | None, MayBeEmpty]
-    reported: Annotated[Annotated[float, AllowInfNan(True), AfterValidator(_number)] | None, MayBeEmpty]
+    reported: Annotated[
+        Annotated[float, AllowInfNan(True), AfterValidator(_number)] | None, MayBeEmpty
+    ]
     reported_std: Annotated[NonNegativeFloat | None, MayBeEmpty]
     reported_n: Annotated[PositiveInt | None, MayBeEmpty] = None
     """Number of trials of a printed mean, if it is printed."""
@@ -94,7 +112,12 @@ class Claim(Strict):
     @cached_property
     def coordinates(self) -> Position:
         """The coordinates of the number: method, variant, dataset, setting and measure."""
-        named = {"method": self.method, "variant": self.variant, "dataset": self.dataset, "measure": self.metric or ""}
+        named = {
+            "method": self.method,
+            "variant": self.variant,
+            "dataset": self.dataset,
+            "measure": self.metric or "",
+        }
         settings = parse(self.setting, self.id)
         return ordered({**{key: value for key, value in named.items() if value}, **settings})
 
@@ -106,7 +129,9 @@ class Claim(Strict):
     @cached_property
     def compared_with(self) -> Position:
         """The coordinates of a comparison's baseline, which names a variant, or all coordinates that differ."""
-        other = parse(self.baseline, self.id) if "=" in self.baseline else {"variant": self.baseline}
+        other = (
+            parse(self.baseline, self.id) if "=" in self.baseline else {"variant": self.baseline}
+        )
         return ordered({**self.coordinates, **other})
 
     @property
@@ -121,19 +146,28 @@ class Claim(Strict):
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
-        for field, given in (("setting", self.setting), ("baseline", self.baseline if "=" in self.baseline else "")):
+        for field, given in (
+            ("setting", self.setting),
+            ("baseline", self.baseline if "=" in self.baseline else ""),
+        ):
             try:
                 keys = parse(given, field)
             except HypersphereError as error:
                 raise ValueError(str(error)) from None
-            if field == "setting" and (columns := [key for key in keys if key in (*IDENTITY, "measure")]):
+            if field == "setting" and (
+                columns := [key for key in keys if key in (*IDENTITY, "measure")]
+            ):
                 raise ValueError(f"setting: {columns[0]} has a column of its own")
-        if self.direction == "equal" and (self.metric is None or MEASURES[self.metric].margin == "none"):
+        if self.direction == "equal" and (
+            self.metric is None or MEASURES[self.metric].margin == "none"
+        ):
             raise ValueError("direction: 'equal' needs a metric with a margin of equivalence")
         if self.metric is not None and self.kind != "theorem":
             self._check_range(MEASURES[self.metric])
         if self.origin == "corrected" and self.reading == PRINTED:
-            raise ValueError(f"reading: must be an erratum where origin is corrected (given: '{PRINTED}')")
+            raise ValueError(
+                f"reading: must be an erratum where origin is corrected (given: '{PRINTED}')"
+            )
         return self
 
     def _check_range(self, measure: Measure) -> None:
@@ -143,8 +177,14 @@ class Claim(Strict):
             low, high = -span, span
         if math.isinf(self.reported or 0.0) and measure.high < LARGEST:
             raise ValueError(f"reported: {self.metric} is never infinite")
-        if self.reported is not None and not math.isinf(self.reported) and not low <= self.reported <= high:
-            raise ValueError(f"reported: {self.metric} is from {low:g} to {high:g} (given: {self.reported:.10g})")
+        if (
+            self.reported is not None
+            and not math.isinf(self.reported)
+            and not low <= self.reported <= high
+        ):
+            raise ValueError(
+                f"reported: {self.metric} is from {low:g} to {high:g} (given: {self.reported:.10g})"
+            )
         if self.reported_std is not None and self.reported_std > span:
             raise ValueError(
                 f"reported_std: {self.metric} spreads over at most {span:g} (given: {self.reported_std:g})"
@@ -171,14 +211,20 @@ def load(file: Path) -> list[Claim]:
         claims[claim.id] = claim
         if claim.kind == "value":
             if claim.reported is None:
-                raise HypersphereError(f"{file}: {claim.id}: reported: a value claim needs the published number")
-            values.setdefault((claim.artifact, claim.reading, claim.text), []).append(claim.reported)
+                raise HypersphereError(
+                    f"{file}: {claim.id}: reported: a value claim needs the published number"
+                )
+            values.setdefault((claim.artifact, claim.reading, claim.text), []).append(
+                claim.reported
+            )
     with_numbers = {artifact for artifact, _, _ in values}
     for claim in [one for one in claims.values() if one.kind == "comparison" and one.variant]:
         is_equality = claim.direction == "equal"
         needs_number = is_equality and not claim.of_accuracy  # by which its margin is chosen
         of_figure = is_equality and claim.artifact not in with_numbers
-        if not needs_number and (claim.reported is not None or claim.direction in SIGNS or of_figure):
+        if not needs_number and (
+            claim.reported is not None or claim.direction in SIGNS or of_figure
+        ):
             continue
         printed = []
         for where in claim.cells:
@@ -191,7 +237,10 @@ def load(file: Path) -> list[Claim]:
             printed.append(found[0])
         # Printed decimals are exact; a binary difference (4.6000000000000014) is not.
         has_margin = claim.of_accuracy or is_equality
-        changed = {"reported": round(printed[0] - printed[1], 10), "level": printed[1] if has_margin else None}
+        changed = {
+            "reported": round(printed[0] - printed[1], 10),
+            "level": printed[1] if has_margin else None,
+        }
         claims[claim.id] = claim.model_copy(update=changed)
     return list(claims.values())
 
@@ -203,7 +252,11 @@ def of(config: Config, paper: str) -> list[Claim]:
     cells are compared is what the artifact declares; two datasets or sizes of one variant are no such pair.
     """
     claims = load(config.claims_file(paper))
-    printed = {(one.artifact, one.text): one for one in claims if one.kind == "value" and one.origin == "printed"}
+    printed = {
+        (one.artifact, one.text): one
+        for one in claims
+        if one.kind == "value" and one.origin == "printed"
+    }
     known = {(one.artifact, frozenset(one.cells)) for one in claims if one.kind == "comparison"}
     for artifact, declared in config.papers[paper].measured.items():
         for cells in (tuple(map(text, pair)) for pair in declared.comparisons):
@@ -212,7 +265,16 @@ def of(config: Config, paper: str) -> list[Claim]:
                 continue
             trained_alike = (variant.method, variant.variant) == (baseline.method, baseline.variant)
             if variant.coordinates.keys() == baseline.coordinates.keys() and not trained_alike:
-                shared = ("artifact", "method", "variant", "dataset", "setting", "metric", "reading", "source")
+                shared = (
+                    "artifact",
+                    "method",
+                    "variant",
+                    "dataset",
+                    "setting",
+                    "metric",
+                    "reading",
+                    "source",
+                )
                 claims.append(
                     _comparison(
                         variant.id,
@@ -227,7 +289,11 @@ def of(config: Config, paper: str) -> list[Claim]:
     for name, study in config.papers[paper].studies.items():
         for arm, other in config.papers[paper].measured[name].comparisons:
             if AGAIN not in (arm["variant"], other["variant"]):
-                words = [show(value) for key, value in ordered(arm).items() if key != "measure" and value != BEST]
+                words = [
+                    show(value)
+                    for key, value in ordered(arm).items()
+                    if key != "measure" and value != BEST
+                ]
                 claims.append(
                     _comparison(
                         ".".join((paper, name, *words)),
@@ -245,7 +311,9 @@ def of(config: Config, paper: str) -> list[Claim]:
     return claims
 
 
-def _comparison(start: str, cell: dict[str, Scalar], baseline: dict[str, Scalar], **fields: Any) -> Claim:
+def _comparison(
+    start: str, cell: dict[str, Scalar], baseline: dict[str, Scalar], **fields: Any
+) -> Claim:
     """A comparison of which no sentence speaks; ``start`` is the beginning of its id."""
     other = ordered({key: value for key, value in baseline.items() if value != cell.get(key)})
     return Claim(
@@ -261,7 +329,9 @@ def _comparison(start: str, cell: dict[str, Scalar], baseline: dict[str, Scalar]
 Cells = dict[str, Scalar | list[Scalar]]
 """Coordinates of printed numbers, ``artifact`` among them: a number is one of the cells if it has one of the values of
 each key. The value ``""`` means that the number lacks the key."""
-Numbers = Annotated[tuple[float, ...], BeforeValidator(lambda one: tuple(one) if isinstance(one, list) else (one,))]
+Numbers = Annotated[
+    tuple[float, ...], BeforeValidator(lambda one: tuple(one) if isinstance(one, list) else (one,))
+]
 
 
 class Check(Strict):
@@ -277,7 +347,9 @@ class Check(Strict):
     by: list[str] = Field(default_factory=list)
     less: Cells | None = None
     """Coordinates of other cells, of which the same is taken, and subtracted."""
-    relation: Literal["above", "at least", "below", "at most", "within", "between"] = Field(alias="is")
+    relation: Literal["above", "at least", "below", "at most", "within", "between"] = Field(
+        alias="is"
+    )
     than: Numbers = (0.0,)
     """The threshold, in the metric's unit; for ``between``, the lowest and the highest allowed number."""
 
@@ -354,7 +426,9 @@ class Erratum(Strict):
     @model_validator(mode="after")
     def _says_what_is_run(self) -> Self:
         if not (self.runs or self.of):
-            raise ValueError("runs: must say which fields of the runs have the choice, or else `of` be text or code")
+            raise ValueError(
+                "runs: must say which fields of the runs have the choice, or else `of` be text or code"
+            )
         if self.runs and self.of:
             raise ValueError("of: must be left out, because `runs` says what is run")
         if self.of == "code" and not self.tests:
@@ -371,7 +445,9 @@ def load_errata(config: Config) -> list[Erratum]:
             raise HypersphereError(f"{file}: must be a list of entries")
         for given in listed:
             name = str(given.get("id", "no id")) if isinstance(given, dict) else "no id"
-            entry = validate(Erratum, of_document(given, "document", document, f"{file}: {name}"), file, name)
+            entry = validate(
+                Erratum, of_document(given, "document", document, f"{file}: {name}"), file, name
+            )
             if entry.id in ledger:
                 raise HypersphereError(f"{file}: id: {name} is given twice")
             ledger[entry.id] = entry
@@ -414,7 +490,10 @@ def why_not_measured(plan: Plan, paper: str, claim: Claim) -> str:
             return f"no cell of {claim.artifact} has the coordinates {where}"
         if missing[where]:
             return missing[where]
-    if claim.kind == "comparison" and (claim.coordinates, claim.compared_with) not in declared.comparisons:
+    if (
+        claim.kind == "comparison"
+        and (claim.coordinates, claim.compared_with) not in declared.comparisons
+    ):
         return f"{claim.artifact} does not compare {claim.text} with {claim.compared_with.text}"
     return ""
 

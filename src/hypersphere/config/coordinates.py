@@ -77,7 +77,13 @@ class Position(dict[str, Scalar]):
 def ordered(coordinates: Coordinates) -> Position:
     """The coordinates in canonical order: identity, paths into the run, readings."""
     paths = sorted(coordinates.keys() - _NAMED)
-    return Position({key: normal(coordinates[key]) for key in (*IDENTITY, *paths, *READINGS) if key in coordinates})
+    return Position(
+        {
+            key: normal(coordinates[key])
+            for key in (*IDENTITY, *paths, *READINGS)
+            if key in coordinates
+        }
+    )
 
 
 def text(coordinates: Coordinates) -> str:
@@ -101,12 +107,16 @@ def parse(line: str, where: str) -> Position:
 
 def setting(coordinates: Coordinates) -> str:
     """The text of the coordinates without a column of their own in claims.csv: all but identity and measure."""
-    return text({key: value for key, value in coordinates.items() if key not in (*IDENTITY, "measure")})
+    return text(
+        {key: value for key, value in coordinates.items() if key not in (*IDENTITY, "measure")}
+    )
 
 
 def of_run(coordinates: Coordinates) -> Position:
     """The paths into the run among coordinates."""
-    return Position({key: value for key, value in ordered(coordinates).items() if key not in _NAMED})
+    return Position(
+        {key: value for key, value in ordered(coordinates).items() if key not in _NAMED}
+    )
 
 
 def trained(coordinates: Coordinates) -> Position:
@@ -116,7 +126,9 @@ def trained(coordinates: Coordinates) -> Position:
 
 def of_probe(coordinates: Coordinates) -> Position:
     """The readings that choose among the values that one probe gives: all but epoch, target, by and measure."""
-    return Position({key: value for key, value in ordered(coordinates).items() if key in READINGS[3:-1]})
+    return Position(
+        {key: value for key, value in ordered(coordinates).items() if key in READINGS[3:-1]}
+    )
 
 
 Axis = dict[str, Scalar | list[Scalar]] | list[dict[str, Scalar | list[Scalar]]]
@@ -134,7 +146,9 @@ def points(axis: Axis) -> list[dict[str, Scalar]]:
                 method, dot, variant = str(value).partition(".")
                 if key == PAIR and not dot:
                     raise ValueError(f"'{value}' is not method.variant")
-                steps.append({"method": method, "variant": variant} if key == PAIR else {key: normal(value)})
+                steps.append(
+                    {"method": method, "variant": variant} if key == PAIR else {key: normal(value)}
+                )
             product = [{**point, **step} for point in product for step in steps]
         listed += product
     if repeated := [one for one, count in Counter(map(text, listed)).items() if count > 1]:

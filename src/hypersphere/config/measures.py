@@ -78,7 +78,11 @@ def read(file: Path) -> dict[str, Measure]:
     """The measures of a table by their names. An empty field has the default."""
     measures = {}
     for row in read_table(file, ("name", "marks", *Measure.model_fields), ("name",)):
-        given = {key: text for key, text in row.items() if key not in ("name", "marks") and (text or key == "unit")}
+        given = {
+            key: text
+            for key, text in row.items()
+            if key not in ("name", "marks") and (text or key == "unit")
+        }
         marks = dict.fromkeys((row.get("marks") or "").split(), True)
         measures[row["name"]] = validate(Measure, given | marks, file, row["name"])
     return measures
@@ -90,7 +94,9 @@ def _all() -> dict[str, Measure]:
         if (file := package.folder / FILE.name).is_file():
             of_package = read(file)
             for name in of_package.keys() & found.keys():
-                raise HypersphereError(f"{file}: {name} is the name of a measure that is not {package.distribution}'s")
+                raise HypersphereError(
+                    f"{file}: {name} is the name of a measure that is not {package.distribution}'s"
+                )
             found |= of_package
     return found
 

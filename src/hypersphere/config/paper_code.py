@@ -122,7 +122,11 @@ def _blamed(file: Path, error: Exception, what: str = "") -> str:
     """The sentence on an error in a file. It names the last line that ran there, or the one that Python cannot read."""
     if isinstance(error, SyntaxError):
         return f"{error.filename}: line {error.lineno}: {type(error).__name__}: {error.msg}"
-    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(file)]
+    lines = [
+        frame.lineno
+        for frame in traceback.extract_tb(error.__traceback__)
+        if frame.filename == str(file)
+    ]
     line = f"line {lines[-1]}: " if lines else ""
     return f"{file}: {line}{what}{type(error).__name__}: {error}"
 

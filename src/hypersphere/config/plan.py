@@ -73,7 +73,9 @@ class Plan:
     @cached_property
     def made_artifacts(self) -> list[tuple[str, str]]:
         """The artifacts made from runs that have at least one number to show at this scale."""
-        return [key for key, cells in self.artifacts.items() if any(not cell.missing for cell in cells)]
+        return [
+            key for key, cells in self.artifacts.items() if any(not cell.missing for cell in cells)
+        ]
 
     @cached_property
     def chosen_artifacts(self) -> list[tuple[str, str]]:
@@ -83,7 +85,9 @@ class Plan:
     @cached_property
     def chosen_runs(self) -> dict[str, Run]:
         """The distinct runs that these show, by name."""
-        return {name: run for key in self.chosen_artifacts for name, run in self.runs_of(*key).items()}
+        return {
+            name: run for key in self.chosen_artifacts for name, run in self.runs_of(*key).items()
+        }
 
     @cached_property
     def chosen_batches(self) -> dict[str, BatchOfRuns]:
@@ -95,7 +99,10 @@ class Plan:
         """The artifacts made by exact studies that ``only`` asks for."""
         papers, asks_for = self.config.papers, self.config.asks_for
         return [
-            (paper, name) for paper in papers for name in self.config.exact_artifacts(paper) if asks_for(paper, name)
+            (paper, name)
+            for paper in papers
+            for name in self.config.exact_artifacts(paper)
+            if asks_for(paper, name)
         ]
 
     @cached_property
@@ -105,12 +112,18 @@ class Plan:
         A job is mostly its imports. From records, where nothing waits for a run, there is one for a document. What is
         asked for by name is drawn alone, so that it waits for its own runs only.
         """
-        if self.records is None and (self.config.settings.only or self.config.scale.artifacts_per_job == 1):
+        if self.records is None and (
+            self.config.settings.only or self.config.scale.artifacts_per_job == 1
+        ):
             return {"__".join(key): [key] for key in self.made_artifacts}
         found: dict[str, list[tuple[str, str]]] = {}
         for paper in self.config.papers:
             keys = [key for key in self.chosen_artifacts if key[0] == paper]
-            jobs = 1 if self.records is not None else -(-len(keys) // self.config.scale.artifacts_per_job)
+            jobs = (
+                1
+                if self.records is not None
+                else -(-len(keys) // self.config.scale.artifacts_per_job)
+            )
             for at in range(jobs):
                 part = keys[at * len(keys) // jobs : (at + 1) * len(keys) // jobs]
                 found |= {f"{paper}__{at + 1}" if jobs > 1 else paper: part} if part else {}
@@ -122,7 +135,9 @@ class Plan:
         found = {key: of_cells.untrained(cells) for key, cells in self.artifacts.items()}
         if self.records is None:
             return found
-        return {key: of_cells.recorded_controls(cells, self.records) for key, cells in found.items()}
+        return {
+            key: of_cells.recorded_controls(cells, self.records) for key, cells in found.items()
+        }
 
     @cached_property
     def runs(self) -> dict[str, Run]:
@@ -132,13 +147,23 @@ class Plan:
     @cached_property
     def unmeasured(self) -> dict[str, str]:
         """Why runs that are asked for are not trained, by name: nothing can measure them here."""
-        return {cell.run.name: cell.missing for cell in self.cells if cell.run and cell.run.name not in self.runs}
+        return {
+            cell.run.name: cell.missing
+            for cell in self.cells
+            if cell.run and cell.run.name not in self.runs
+        }
 
     @cached_property
     def datasets(self) -> dict[str, Dataset]:
         """The datasets on which runs are trained or probed, by name."""
         measured = [cell for cell in self.cells if not cell.missing]
-        used = [data for cell in measured if cell.run for data in (cell.run.dataset, cell.target) if data is not None]
+        used = [
+            data
+            for cell in measured
+            if cell.run
+            for data in (cell.run.dataset, cell.target)
+            if data is not None
+        ]
         return {dataset.name: dataset for dataset in used}
 
     @cached_property
@@ -172,7 +197,10 @@ class Plan:
     def evaluations(self) -> dict[str, dict[str, Evaluation]]:
         """The measurements that each run needs, by its name and the protocol's digest."""
         asked: dict[str, dict[str, Evaluation]] = {name: {} for name in self.runs}
-        for cell in (*self.cells, *(control for cells in self.controls.values() for control in cells)):
+        for cell in (
+            *self.cells,
+            *(control for cells in self.controls.values() for control in cells),
+        ):
             if cell.run is None or cell.target is None or cell.missing or cell.how is None:
                 continue
             if cell.run.name in asked:  # else it is a control that another run's record gives
@@ -192,7 +220,13 @@ class Plan:
 
     def kept_epochs(self, run: Run) -> list[int]:
         """The epochs after which a run's weights are saved, because a probe needs them."""
-        return sorted({epoch for asked in self.evaluations.get(run.name, {}).values() for epoch, _ in asked.at})
+        return sorted(
+            {
+                epoch
+                for asked in self.evaluations.get(run.name, {}).values()
+                for epoch, _ in asked.at
+            }
+        )
 
     @cached_property
     def batches(self) -> tuple[BatchOfRuns, ...]:
@@ -225,9 +259,16 @@ class Plan:
                     last_of[papers] = part
                     jobs.append(part)
         batches = []
-        for job in jobs:  # an id says its method and dataset, or how many it has: simclr-cifar10-1f3a9c2e
-            names = {"methods": {run.method.name for run in job}, "datasets": {run.dataset.name for run in job}}
-            parts = [found.pop() if len(found) == 1 else f"{len(found)}{what}" for what, found in names.items()]
+        # an id says its method and dataset, or how many it has: simclr-cifar10-1f3a9c2e
+        for job in jobs:
+            names = {
+                "methods": {run.method.name for run in job},
+                "datasets": {run.dataset.name for run in job},
+            }
+            parts = [
+                found.pop() if len(found) == 1 else f"{len(found)}{what}"
+                for what, found in names.items()
+            ]
             identifier = "-".join([*parts, files.digest([run.name for run in job], 8)])
             batches.append(BatchOfRuns(identifier, tuple(job)))
         return tuple(batches)
@@ -251,18 +292,26 @@ class Plan:
     def run(self, name: str) -> Run:
         """The run of that name, which may be given without its digest if no other run begins so."""
         scale, begins = self.config.scale_name, f"{name}-"
-        matches = [name] if name in self.runs else [one for one in self.runs if one.startswith(begins)]
+        matches = (
+            [name] if name in self.runs else [one for one in self.runs if one.startswith(begins)]
+        )
         if len(matches) == 1:
             return self.runs[matches[0]]
         if matches:
             more = f" and {len(matches) - SHOWN} more" if len(matches) > SHOWN else ""
             shown = ", ".join(matches[:SHOWN])
-            raise HypersphereError(f"run '{name}': {len(matches)} begin so at scale {scale}: {shown}{more}; name one")
+            raise HypersphereError(
+                f"run '{name}': {len(matches)} begin so at scale {scale}: {shown}{more}; name one"
+            )
         for one, reason in self.unmeasured.items():
             if one == name or one.startswith(begins):
                 raise HypersphereError(f"run '{one}' is not made at scale {scale}: {reason}")
         near = get_close_matches(name, self.runs, SHOWN)
-        hint = f"did you mean {either(near)}?" if near else "`hypersphere plan --verbose` lists those there are"
+        hint = (
+            f"did you mean {either(near)}?"
+            if near
+            else "`hypersphere plan --verbose` lists those there are"
+        )
         raise HypersphereError(f"no run '{name}' at scale {scale}; {hint}")
 
     def explained(self, name: str) -> list[tuple[str, str, str]]:
@@ -275,7 +324,9 @@ class Plan:
         layers = of_cells.layers_of(self.config, cell)
         paper, published = self.config.papers[cell.paper], str(cell.coordinates["dataset"])
         seeds = of_cells.seeds_of(self.config, paper, cell.artifact, cell.coordinates)
-        names_dataset = self._place(self.config.paper_file(cell.paper), paper.section(cell.artifact))
+        names_dataset = self._place(
+            self.config.paper_file(cell.paper), paper.section(cell.artifact)
+        )
         if stand_in := self.config.stand_in(published, cell.paper):
             names_dataset = self._place(stand_in.file, f"datasets.{published}")
         rows = [
@@ -297,7 +348,11 @@ class Plan:
             _, layers = self.config.probe_of(paper, protocol)
             for key, value in probe.parameters.items():
                 last = next(one for one in reversed(layers) if key in one.parameters)
-                row = f"{paper}/{protocol}: {probe.name}.{key}", _shown(value), self._place(last.file, last.section)
+                row = (
+                    f"{paper}/{protocol}: {probe.name}.{key}",
+                    _shown(value),
+                    self._place(last.file, last.section),
+                )
                 rows.append(row)
         return rows
 
@@ -359,7 +414,9 @@ def _shown(value: Any) -> str:
     return value if isinstance(value, str) else files.canonical_json(value)
 
 
-def leaves(fields: Mapping[str, Any], above: tuple[str, ...] = ()) -> Iterator[tuple[list[str], Any]]:
+def leaves(
+    fields: Mapping[str, Any], above: tuple[str, ...] = ()
+) -> Iterator[tuple[list[str], Any]]:
     """The innermost fields of a run, by path."""
     for key, value in fields.items():
         if isinstance(value, Mapping) and value:
@@ -394,9 +451,12 @@ def of(config: cfg.Config) -> Plan:
     if config.settings.evidence_only:
         records = read_all(config.evidence, config.scale.level)
         further = of_cells.mark(maker.further(cells, records), config, records)
-        cells = of_cells.mark(cells, config, records) + [cell for cell in further if not cell.missing]
+        cells = of_cells.mark(cells, config, records) + [
+            cell for cell in further if not cell.missing
+        ]
         first = {cell.place: at for at, cell in reversed([*enumerate(cells)])}
-        cells.sort(key=lambda cell: first[cell.place])  # all seeds of a point together, the declared ones first
+        # all seeds of a point together, the declared ones first
+        cells.sort(key=lambda cell: first[cell.place])
     return Plan(config, tuple(cells), maker.protocols, records)
 
 
@@ -414,7 +474,8 @@ def check_sizes(plan: Plan, names: Collection[str] | None = None) -> None:
         if names is not None and name not in names:
             continue
         manifest = plan.data_folder(dataset) / MANIFEST
-        splits = files.mapping(files.read_mapping(manifest).get("splits"))  # a damaged one is made again
+        # a damaged one is made again
+        splits = files.mapping(files.read_mapping(manifest).get("splits"))
         folder = _folder_of_splits(plan, dataset)
         if there := _folders(folder) if folder else list(splits):
             _check_splits(plan, name, there, folder or manifest)
@@ -429,7 +490,10 @@ def check_sizes(plan: Plan, names: Collection[str] | None = None) -> None:
                 parameter = registry.read_constant("probes", probe.name, "AT_MOST_THE_BANK", "")
                 if not parameter or all(target != name for _, target in asked.at):
                     continue
-                value = getattr(registry.schema("probes", probe.name).model_validate(probe.parameters), parameter)
+                value = getattr(
+                    registry.schema("probes", probe.name).model_validate(probe.parameters),
+                    parameter,
+                )
                 if value > images:
                     raise HypersphereError(
                         f"{run.name}: probe {probe.name}: {parameter} {value} is more than the {images} training "
@@ -440,7 +504,9 @@ def check_sizes(plan: Plan, names: Collection[str] | None = None) -> None:
 def _folder_of_splits(plan: Plan, dataset: Dataset) -> Path | None:
     """The folder whose folders are the splits of a dataset, if its source reads one and it is there."""
     source = dataset.source
-    pattern = None if source is None else registry.read_constant("datasets", source.name, "SPLITS", None)
+    pattern = (
+        None if source is None else registry.read_constant("datasets", source.name, "SPLITS", None)
+    )
     if source is None or pattern is None:
         return None
     folder = plan.config.downloads / pattern.format(**source.parameters)
@@ -449,7 +515,9 @@ def _folder_of_splits(plan: Plan, dataset: Dataset) -> Path | None:
 
 def _folders(folder: Path) -> list[str]:
     """The names of the folders in a folder that are not hidden."""
-    return [path.name for path in folder.iterdir() if path.is_dir() and not path.name.startswith(".")]
+    return [
+        path.name for path in folder.iterdir() if path.is_dir() and not path.name.startswith(".")
+    ]
 
 
 def _check_splits(plan: Plan, name: str, there: list[str], place: Path) -> None:

@@ -78,7 +78,8 @@ def _made_from(config: Config) -> dict[str, Any]:
         sources = sorted(package.folder.rglob("*.py"))
         code += [package.missing, *map(files.sha256, sources)]
         for source in sources:
-            read.pop(str(source), None)  # a process reads the source of a component once, whoever asks first
+            # a process reads the source of a component once, whoever asks first
+            read.pop(str(source), None)
     return {
         "settings": files.canonical_json(config.overrides),
         "files": read,
@@ -91,7 +92,17 @@ def _row(cell: Cell) -> list[Any]:
     """What the cells of all seeds of a point share."""
     run = cell.resolved.run.name if cell.run and cell.resolved else None
     point, target = [*cell.coordinates.items()], cell.target and cell.target.name
-    return [cell.paper, cell.artifact, point, run, cell.epoch, target, cell.protocol, cell.measure, cell.missing]
+    return [
+        cell.paper,
+        cell.artifact,
+        point,
+        run,
+        cell.epoch,
+        target,
+        cell.protocol,
+        cell.measure,
+        cell.missing,
+    ]
 
 
 def _content(plan: Plan) -> dict[str, Any]:
@@ -108,7 +119,9 @@ def _content(plan: Plan) -> dict[str, Any]:
             runs[run.name] = {**fields, "dataset": run.dataset.name}
     protocols: dict[str, Any] = {}
     for paper, declared in plan.protocols.items():
-        protocols[paper] = {name: protocol.model_dump(mode="json") for name, protocol in declared.items()}
+        protocols[paper] = {
+            name: protocol.model_dump(mode="json") for name, protocol in declared.items()
+        }
     return {"protocols": protocols, "runs": runs, "cells": rows}
 
 
@@ -124,12 +137,27 @@ def _plan(config: Config, content: dict[str, Any]) -> Plan:
         described[name] = Run.model_validate({**fields, "dataset": dataset}, context=CHECKED)
     runs: dict[tuple[str, int], Run] = {}
     cells = []
-    for paper, artifact, point, name, epoch, probed, protocol, measure, missing, seeds in content["cells"]:
+    for paper, artifact, point, name, epoch, probed, protocol, measure, missing, seeds in content[
+        "cells"
+    ]:
         target, how = config.datasets.get(probed), protocols[paper].get(protocol)
         coordinates = Position(point)
         for seed in seeds or [None]:
             run = None
             if seed is not None:
                 run = runs[name, seed] = runs.get((name, seed)) or described[name].of_seed(seed)
-            cells.append(Cell(paper, artifact, coordinates, run, epoch, target, protocol, how, measure, missing))
+            cells.append(
+                Cell(
+                    paper,
+                    artifact,
+                    coordinates,
+                    run,
+                    epoch,
+                    target,
+                    protocol,
+                    how,
+                    measure,
+                    missing,
+                )
+            )
     return Plan(config, tuple(cells), protocols)

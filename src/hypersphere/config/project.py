@@ -11,7 +11,15 @@ from pydantic_core import PydanticKnownError
 
 from hypersphere import files
 from hypersphere.config import coordinates, deciding, paper_code, registry
-from hypersphere.config.artifacts import Conditions, Need, Override, Paper, Studied, When, check_conditions
+from hypersphere.config.artifacts import (
+    Conditions,
+    Need,
+    Override,
+    Paper,
+    Studied,
+    When,
+    check_conditions,
+)
 from hypersphere.config.bare_code import behind
 from hypersphere.config.coordinates import Scalar
 from hypersphere.config.records import FOLDER, Level
@@ -76,9 +84,9 @@ class Settings(Strict):
     """config/config.yaml: what to rebuild and where."""
 
     scale: str = "quick"
-    only: Annotated[Artifacts, BeforeValidator(lambda one: one.split() if isinstance(one, str) else one)] = Field(
-        default_factory=list
-    )
+    only: Annotated[
+        Artifacts, BeforeValidator(lambda one: one.split() if isinstance(one, str) else one)
+    ] = Field(default_factory=list)
     """Papers, and artifacts as ``paper/artifact``, to make; empty: all. Nothing else is touched."""
     device: Literal["auto", "cpu", "cuda"] = "auto"
     data_root: str | None = None
@@ -175,7 +183,9 @@ class PaperScale(Strict):
     """``papers/<id>/scales/<scale>.yaml``: what a paper changes at a scale. Each field has the last word."""
 
     datasets: StandIns = Field(default_factory=dict)
-    leaves_out: Annotated[list[str | Conditions], AfterValidator(_names_once)] = Field(default_factory=list)
+    leaves_out: Annotated[list[str | Conditions], AfterValidator(_names_once)] = Field(
+        default_factory=list
+    )
     """Artifacts that are not made, by their names, and cells, by coordinates: ``{dataset: [stl10, imagenet]}``."""
     artifacts: dict[str, AtScale] = Field(default_factory=dict)
     overrides: list[ScaleOverride] = Field(default_factory=list)
@@ -196,7 +206,9 @@ class PaperScale(Strict):
 
     def leaves_out_cell(self, point: Mapping[str, Scalar]) -> bool:
         """Whether the cell of these coordinates is not made."""
-        return any(coordinates.covers(cells, point) for cells in self.leaves_out if isinstance(cells, dict))
+        return any(
+            coordinates.covers(cells, point) for cells in self.leaves_out if isinstance(cells, dict)
+        )
 
 
 class StandIn(NamedTuple):
@@ -267,7 +279,9 @@ class Config(BaseModel):
         """
         numbers = Scale.model_fields.keys() - {"scale", *OF_JOBS}
         changed = {key: value for key, value in self.overrides.items() if key in numbers}
-        return f"{self.settings.scale}-{files.digest(changed, 6)}" if changed else self.settings.scale
+        return (
+            f"{self.settings.scale}-{files.digest(changed, 6)}" if changed else self.settings.scale
+        )
 
     @property
     def shared_settings(self) -> dict[str, Any]:
@@ -281,7 +295,11 @@ class Config(BaseModel):
         alone. Without one they are downloaded if they can be, but not to show what is recorded. Studies of a plug-in
         that is not installed are left out, too.
         """
-        fetched = DOWNLOADED if self.settings.data_root is None and not self.settings.evidence_only else ()
+        fetched = (
+            DOWNLOADED
+            if self.settings.data_root is None and not self.settings.evidence_only
+            else ()
+        )
         present = [need for need, folder in FOLDERS.items() if (self.downloads / folder).is_dir()]
         available = {need for need in self.scale.provides if need in fetched or need in present}
         return {
@@ -306,7 +324,11 @@ class Config(BaseModel):
     def report_figures(self) -> dict[str, str]:
         """By paper, the figure of an exact study that the report shows of it, if this scale makes it."""
         named = {name: paper.report.figure for name, paper in self.papers.items() if paper.report}
-        return {name: figure for name, figure in named.items() if figure and figure in self.exact_artifacts(name)}
+        return {
+            name: figure
+            for name, figure in named.items()
+            if figure and figure in self.exact_artifacts(name)
+        }
 
     def dataset_for(self, published: str, paper: str) -> Dataset | None:
         """The dataset used in place of a published one in a paper's runs at this scale; None: none."""
@@ -318,7 +340,9 @@ class Config(BaseModel):
 
     def stand_in(self, published: str, paper: str) -> StandIn | None:
         """Who says what is used in place of a published dataset in a paper's runs; None: nobody does."""
-        return next((one for one in reversed(self.stand_ins[paper]) if published in one.datasets), None)
+        return next(
+            (one for one in reversed(self.stand_ins[paper]) if published in one.datasets), None
+        )
 
     @cached_property
     def stand_ins(self) -> dict[str, tuple[StandIn, StandIn]]:
@@ -326,7 +350,9 @@ class Config(BaseModel):
         of_all = StandIn(self.sources["datasets"], self.scale.datasets)
         found = {}
         for paper, own in self.at_scale.items():
-            found[paper] = self._by_word("datasets", of_all, StandIn(self.scale_file(paper), own.datasets))
+            found[paper] = self._by_word(
+                "datasets", of_all, StandIn(self.scale_file(paper), own.datasets)
+            )
         return found
 
     def _by_word(self, field: str, of_all: Word, of_paper: Word) -> tuple[Word, Word]:
@@ -335,7 +361,10 @@ class Config(BaseModel):
 
     def probe_of(self, paper: str, evaluation: str) -> tuple[str, list[Replaced]]:
         """The probe of a paper's evaluation at this scale, and who sets its parameters; the last has the last word."""
-        declared, section = self.papers[paper].evaluations[evaluation].probe, f"evaluations.{evaluation}"
+        declared, section = (
+            self.papers[paper].evaluations[evaluation].probe,
+            f"evaluations.{evaluation}",
+        )
         own = self.at_scale[paper].evaluations.get(evaluation, {})
         name = str(own.get("name", declared.name))
         parameters = {key: value for key, value in own.items() if key != "name"}
@@ -366,7 +395,9 @@ class Config(BaseModel):
         """The files of an artifact in tables/ or figures/; the last is the manifest of the others."""
         kind = registry.artifact_kind(self.papers[paper].artifacts[artifact].draw)
         forms = ("svg", "png", "csv") if kind.folder == "figures" else ("csv", "md", "tex")
-        return [self.results / kind.folder / paper / f"{artifact}.{form}" for form in (*forms, "json")]
+        return [
+            self.results / kind.folder / paper / f"{artifact}.{form}" for form in (*forms, "json")
+        ]
 
     @property
     def data(self) -> Path:
@@ -431,8 +462,12 @@ class Config(BaseModel):
 
     def files_named(self, name: str) -> dict[str, Path]:
         """The files of that name, errata or findings, by document; first that of ``SEVERAL``, in papers/."""
-        folders = {SEVERAL: self.root / PAPERS} | {paper: self.folders[paper] for paper in self.papers}
-        return {paper: folder / name for paper, folder in folders.items() if (folder / name).is_file()}
+        folders = {SEVERAL: self.root / PAPERS} | {
+            paper: self.folders[paper] for paper in self.papers
+        }
+        return {
+            paper: folder / name for paper, folder in folders.items() if (folder / name).is_file()
+        }
 
     def asks_for(self, paper: str, artifact: str) -> bool:
         """Whether ``only`` asks for an artifact.
@@ -446,12 +481,18 @@ class Config(BaseModel):
 
     def studies(self, paper: str) -> list[str]:
         """The studies that make a paper's artifacts at this scale, each once."""
-        return list(dict.fromkeys(artifact.study for artifact in self.exact_artifacts(paper).values()))
+        return list(
+            dict.fromkeys(artifact.study for artifact in self.exact_artifacts(paper).values())
+        )
 
     @property
     def results(self) -> Path:
         """The results folder; what is made from records alone has its own."""
-        return self.root / "results" / (self.scale_name + ("-evidence" if self.settings.evidence_only else ""))
+        return (
+            self.root
+            / "results"
+            / (self.scale_name + ("-evidence" if self.settings.evidence_only else ""))
+        )
 
     @property
     def exact(self) -> Path:
@@ -460,7 +501,9 @@ class Config(BaseModel):
 
     def exact_studies(self, paper: str) -> Path:
         """The folder of a paper's exact studies, named by the paper and by the files that some of them need."""
-        needs = {need for declared in self.exact_artifacts(paper).values() for need in declared.needs}
+        needs = {
+            need for declared in self.exact_artifacts(paper).values() for need in declared.needs
+        }
         return self.exact / "simulations" / "-".join([paper, *sorted(needs)])
 
     @property
@@ -483,24 +526,40 @@ def _load(root: Path, overrides: dict[str, Any]) -> Config:
         raise HypersphereError(f"{sources['scale']}: scale: {not_one_of(settings.scale, scales)}")
     scale_file = folder / "scales" / f"{settings.scale}.yaml"
     written = read_mapping(scale_file)
-    scale = validate(Scale, written, scale_file)  # before the command line's, so that the file is blamed for its own
+    # before the command line's, so that the file is blamed for its own
+    scale = validate(Scale, written, scale_file)
     if scale.scale != scale_file.stem:
-        raise HypersphereError(f"{scale_file}: scale: must be the file's own name (given: '{scale.scale}')")
-    replaced = {key: value for key, value in overrides.items() if key in Scale.model_fields and key != "scale"}
+        raise HypersphereError(
+            f"{scale_file}: scale: must be the file's own name (given: '{scale.scale}')"
+        )
+    replaced = {
+        key: value
+        for key, value in overrides.items()
+        if key in Scale.model_fields and key != "scale"
+    }
     placed = [Placed(scale_file, f"overrides.{at}", one) for at, one in enumerate(scale.overrides)]
     typed: list[ScaleOverride] = []
     if replaced:
         changed = validate(Scale, {**written, **replaced}, COMMAND_LINE)
         typed = changed.overrides if "overrides" in replaced else []
         scale = changed.model_copy(update={"overrides": [*scale.overrides, *typed]})
-    sources |= {key: COMMAND_LINE if key in replaced else scale_file for key in Scale.model_fields if key != "scale"}
+    sources |= {
+        key: COMMAND_LINE if key in replaced else scale_file
+        for key in Scale.model_fields
+        if key != "scale"
+    }
 
     folders: dict[str, Path] = {}
     alike: dict[str, Path] = {}
-    for place in [*sorted(file.parent for file in (root / PAPERS).glob(f"*/{PAPER}")), *map(Path, settings.papers)]:
+    for place in [
+        *sorted(file.parent for file in (root / PAPERS).glob(f"*/{PAPER}")),
+        *map(Path, settings.papers),
+    ]:
         # Where a file system ignores case, their results would lie in one folder.
         if (other := alike.setdefault(place.name.casefold(), place)) != place:
-            raise HypersphereError(f"{place / PAPER}: {place.name} is the name of another paper, {other}")
+            raise HypersphereError(
+                f"{place / PAPER}: {place.name} is the name of another paper, {other}"
+            )
         folders[place.name] = place
     paper_code.admit(folders)
     papers: dict[str, Paper] = {}
@@ -508,13 +567,20 @@ def _load(root: Path, overrides: dict[str, Any]) -> Config:
     for name, place in folders.items():
         file = place / PAPER
         if name == SEVERAL:
-            raise HypersphereError(f"{file}: {SEVERAL} stands for more than one paper, so none can have this name")
+            raise HypersphereError(
+                f"{file}: {SEVERAL} stands for more than one paper, so none can have this name"
+            )
         papers[name] = validate(Paper, read_mapping(file), file)
         if papers[name].paper != name:
-            raise HypersphereError(f"{file}: paper: must be the name of its folder (given: '{papers[name].paper}')")
+            raise HypersphereError(
+                f"{file}: paper: must be the name of its folder (given: '{papers[name].paper}')"
+            )
         at_scale[name] = _paper_at_scale(place, settings.scale, scales)
         own = enumerate(at_scale[name].overrides)
-        placed += [Placed(place / SCALES / scale_file.name, f"overrides.{at}", one, name) for at, one in own]
+        placed += [
+            Placed(place / SCALES / scale_file.name, f"overrides.{at}", one, name)
+            for at, one in own
+        ]
     placed += [Placed(COMMAND_LINE, f"overrides.{at}", one) for at, one in enumerate(typed)]
 
     datasets, file = {}, folder / "datasets.yaml"
@@ -549,7 +615,9 @@ def _paper_at_scale(folder: Path, scale: str, scales: Collection[str]) -> PaperS
     """What the paper in ``folder`` changes at a scale; nothing without a file of the scale's name."""
     for file in sorted((folder / SCALES).glob("*.yaml")):
         if file.stem not in scales:
-            raise HypersphereError(f"{file}: its name is not a scale's: {not_one_of(file.stem, scales)}")
+            raise HypersphereError(
+                f"{file}: its name is not a scale's: {not_one_of(file.stem, scales)}"
+            )
     file = folder / SCALES / f"{scale}.yaml"
     return validate(PaperScale, read_mapping(file), file) if file.is_file() else PaperScale()
 
@@ -564,7 +632,9 @@ def of_document(given: Any, key: str, document: str, where: str) -> Any:
     if not isinstance(given, dict):
         return given
     if key in given:
-        raise HypersphereError(f"{where}.{key}: its folder says which paper it is about; leave it out")
+        raise HypersphereError(
+            f"{where}.{key}: its folder says which paper it is about; leave it out"
+        )
     return {**given, key: document}
 
 
@@ -572,7 +642,8 @@ def _settings(root: Path, overrides: dict[str, Any]) -> tuple[Settings, dict[str
     """The settings, with absolute paths, and where each was set last."""
     file = root / "config" / "config.yaml"
     written = read_mapping(file)
-    settings = validate(Settings, written, file)  # before the command line's, so that the file is blamed for its own
+    # before the command line's, so that the file is blamed for its own
+    settings = validate(Settings, written, file)
     allowed = sorted({*Settings.model_fields, *Scale.model_fields})
     for key in overrides:
         if key not in allowed:
@@ -586,7 +657,8 @@ def _settings(root: Path, overrides: dict[str, Any]) -> tuple[Settings, dict[str
         if not (folder / PAPER).is_file():
             raise HypersphereError(f"{sources['papers']}: papers: {folder}: holds no {PAPER}")
     data = root / Path(settings.data_root).expanduser() if settings.data_root else None
-    if data and not os.path.isdir(data):  # which is False, and no error, for a name that no file system takes
+    # which is False, and no error, for a name that no file system takes
+    if data and not os.path.isdir(data):
         raise HypersphereError(
             f"{sources['data_root']}: data_root: {data}: no such folder; give the folder that holds the datasets, or "
             "leave it out"
@@ -605,7 +677,11 @@ def _cross_check(config: Config, scales: Collection[str]) -> None:
     methods = {name for paper in papers.values() for name in paper.methods}
     variants = {name for paper in papers.values() for name in paper.variants}
     for one in config.placed:
-        known: dict[str, Collection[str]] = {"method": methods, "variant": variants, "dataset": config.datasets}
+        known: dict[str, Collection[str]] = {
+            "method": methods,
+            "variant": variants,
+            "dataset": config.datasets,
+        }
         if one.paper:
             known |= {"method": papers[one.paper].methods, "variant": papers[one.paper].variants}
         _check_conditions(one.override.when, known, f"{one.file}: {one.section}.when")
@@ -615,7 +691,9 @@ def _cross_check(config: Config, scales: Collection[str]) -> None:
         taken = registry.schema("probes", name).model_fields
         for parameter in parameters:
             if parameter not in taken:
-                raise HypersphereError(f"{where}.{name}.{parameter}: {unknown_key(parameter, taken, name)}")
+                raise HypersphereError(
+                    f"{where}.{name}.{parameter}: {unknown_key(parameter, taken, name)}"
+                )
     for chosen in config.settings.only:
         _check_chosen(config, chosen, "only", of_papers=True)
     for chosen in config.scale.leaves_out:
@@ -628,10 +706,14 @@ def _check_chosen(config: Config, chosen: str, field: str, of_papers: bool) -> N
     where = f"{config.sources[field]}: {field}"
     check_name(paper, config.papers, where)
     if slash or not of_papers:
-        check_name(chosen, [f"{paper}/{artifact}" for artifact in config.papers[paper].artifacts], where)
+        check_name(
+            chosen, [f"{paper}/{artifact}" for artifact in config.papers[paper].artifacts], where
+        )
 
 
-def _check_conditions(conditions: Conditions, known: Mapping[str, Collection[str]], where: str) -> None:
+def _check_conditions(
+    conditions: Conditions, known: Mapping[str, Collection[str]], where: str
+) -> None:
     """Check the methods, variants and datasets of conditions on coordinates."""
     for key, names in known.items():
         for value in coordinates.alternatives(conditions.get(key, [])):
@@ -657,15 +739,23 @@ def _check_paper(config: Config, document: str, declared: Paper, scales: Collect
     for artifact, drawn in declared.studied.items():
         if paper_code.study(document, drawn.study) is None:
             known = paper_code.studies(document)
-            raise HypersphereError(f"{file}: artifacts.{artifact}.study: {not_one_of(drawn.study, known)}")
+            raise HypersphereError(
+                f"{file}: artifacts.{artifact}.study: {not_one_of(drawn.study, known)}"
+            )
     for borrowed, source in declared.borrows.items():
-        lenders = [other for other, one in config.papers.items() if borrowed in one.methods and other != document]
+        lenders = [
+            other
+            for other, one in config.papers.items()
+            if borrowed in one.methods and other != document
+        ]
         check_name(source, lenders, f"{file}: borrows.{borrowed}")
     for name, study in declared.studies.items():
         by_words = not study.answers.numbers and study.closed is None
         if by_words and behind(config.answers_file(document), name) is None:
             rule = f"give the numbers, or the rule, as the function {name} in {config.answers_file(document)}"
-            raise HypersphereError(f"{file}: studies.{name}.answers: nothing decides what the answer is; {rule}")
+            raise HypersphereError(
+                f"{file}: studies.{name}.answers: nothing decides what the answer is; {rule}"
+            )
 
 
 def _check_at_scale(config: Config, document: str, declared: Paper) -> None:
@@ -688,4 +778,8 @@ def _check_at_scale(config: Config, document: str, declared: Paper) -> None:
         check_name(evaluation, declared.evaluations, f"{file}: evaluations")
     for evaluation, probe in own.evaluations.items():
         if "name" in probe:
-            check_name(str(probe["name"]), registry.names("probes"), f"{file}: evaluations.{evaluation}.name")
+            check_name(
+                str(probe["name"]),
+                registry.names("probes"),
+                f"{file}: evaluations.{evaluation}.name",
+            )

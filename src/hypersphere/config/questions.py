@@ -12,7 +12,15 @@ from pydantic import Field, model_validator
 
 from hypersphere.config.project import Config, of_document
 from hypersphere.config.rules import Answer
-from hypersphere.config.validation import Identifier, PositiveInt, Strict, Text, not_one_of, read_mapping, validate
+from hypersphere.config.validation import (
+    Identifier,
+    PositiveInt,
+    Strict,
+    Text,
+    not_one_of,
+    read_mapping,
+    validate,
+)
 from hypersphere.errors import HypersphereError
 
 FILE = "findings.yaml"
@@ -28,15 +36,36 @@ OUTCOMES = (
 Evaluation = Literal["holds", "fails"]
 """The outcomes for which every question has a headline of its own."""
 OfStudy = Literal["unclear"]
-Said = Literal["holds", "fails", "direction only", "opposite", "cannot tell", "not tested", "unclear"]
+Said = Literal[
+    "holds", "fails", "direction only", "opposite", "cannot tell", "not tested", "unclear"
+]
 """A finished study can be neither yes nor no by its plan, ``unclear``; the outcome is then ``cannot tell``."""
 Column = Literal[
-    "id", "paper", "artifact", "kind", "origin", "answered_by", "method", "variant", "dataset", "metric", "reading"
+    "id",
+    "paper",
+    "artifact",
+    "kind",
+    "origin",
+    "answered_by",
+    "method",
+    "variant",
+    "dataset",
+    "metric",
+    "reading",
 ]
 Selection = dict[Column, str | list[str]]
 """Claims by their columns; ``*`` stands for any letters."""
 OF_GROUP = (
-    *("holds", "direction_only", "fails", "opposite", "disagree", "cannot_tell", "not_tested", "unknown"),
+    *(
+        "holds",
+        "direction_only",
+        "fails",
+        "opposite",
+        "disagree",
+        "cannot_tell",
+        "not_tested",
+        "unknown",
+    ),
     *("all", "measured", "at_published_scale", "k_all", "n_all"),
 )
 """What a sentence may name of the claims of a question or, as ``{name.fails}``, of a group of ``groups``."""
@@ -47,7 +76,18 @@ TOGETHER = (
 )
 """What a sentence may name of the claims of a question together (docs/report.md)."""
 OF_ONE = (
-    *("published", "effect", "size", "interval", "adjusted", "value", "n", "k", "draws", "counterexample"),
+    *(
+        "published",
+        "effect",
+        "size",
+        "interval",
+        "adjusted",
+        "value",
+        "n",
+        "k",
+        "draws",
+        "counterexample",
+    ),
     *("statement", "place", "answer"),
 )
 """What a sentence may name of the leading claim, or, as ``{name.effect}``, of a claim of ``also``."""
@@ -119,7 +159,10 @@ class Question(Strict):
         owner, dot, field = name.partition(".")
         if not dot:
             return name in (*TOGETHER, *OF_ONE)
-        return field in (OF_GROUP if owner in self.groups else OF_ONE) and owner in (*self.groups, *self.also)
+        return field in (OF_GROUP if owner in self.groups else OF_ONE) and owner in (
+            *self.groups,
+            *self.also,
+        )
 
 
 def _named(where: str, sentence: str) -> list[str]:
@@ -151,9 +194,14 @@ def chosen(where: str, one: Question, listed: Mapping[str, Mapping[str, Any]]) -
     about: dict[str, None] = {}
     for place, selection in enumerate(one.about or of_study):
         about |= dict.fromkeys(_found(f"{where}: about.{place}", selection, listed))
-    groups = {name: _found(f"{where}: groups.{name}", of, listed) for name, of in one.groups.items()}
+    groups = {
+        name: _found(f"{where}: groups.{name}", of, listed) for name, of in one.groups.items()
+    }
     leading = one.leading or next(iter(about))
-    for field, identifier in {"leading": leading, **{f"also.{key}": at for key, at in one.also.items()}}.items():
+    for field, identifier in {
+        "leading": leading,
+        **{f"also.{key}": at for key, at in one.also.items()},
+    }.items():
         if identifier not in listed:
             raise HypersphereError(f"{where}: {field}: there is no claim '{identifier}'")
     return Chosen(list(about), leading, groups)
@@ -170,7 +218,9 @@ def _found(where: str, selection: Selection, listed: Mapping[str, Mapping[str, A
     return found
 
 
-def check_names(where: str, one: Question, leading: Mapping[str, Any], also: Mapping[str, Mapping[str, Any]]) -> None:
+def check_names(
+    where: str, one: Question, leading: Mapping[str, Any], also: Mapping[str, Mapping[str, Any]]
+) -> None:
     """Check that each claim whose number a sentence names is of a kind that has such a number."""
     for place, sentence in one.sentences().items():
         for name in _named(place, sentence):
@@ -179,7 +229,9 @@ def check_names(where: str, one: Question, leading: Mapping[str, Any], also: Map
                 continue
             claim = also[owner] if owner else leading
             if not _NEEDS[field](claim):
-                raise HypersphereError(f"{where}: {place}: {{{name}}}: the claim {claim['id']} cannot have one")
+                raise HypersphereError(
+                    f"{where}: {place}: {{{name}}}: the claim {claim['id']} cannot have one"
+                )
 
 
 _NEEDS: dict[str, Callable[[Mapping[str, Any]], bool]] = {
@@ -204,6 +256,8 @@ def load(config: Config) -> dict[str, tuple[Path, Question]]:
             if question.study is not None:
                 studies = config.papers[document].studies
                 if question.study not in studies:
-                    raise HypersphereError(f"{file}: {name}: study: {not_one_of(question.study, [*studies])}")
+                    raise HypersphereError(
+                        f"{file}: {name}: study: {not_one_of(question.study, [*studies])}"
+                    )
             found[str(name)] = file, question
     return found

@@ -62,11 +62,17 @@ class Views(Strict):
     @model_validator(mode="after")
     def _consistent(self) -> Self:
         if not self.crop_scale[0] <= self.crop_scale[1] <= 1:
-            raise ValueError("crop_scale: must be [smallest, largest] with smallest <= largest <= 1")
+            raise ValueError(
+                "crop_scale: must be [smallest, largest] with smallest <= largest <= 1"
+            )
         if self.crop_padding is not None and self._changed("crop_scale"):
-            raise ValueError("crop_padding: replaces the random resized crop of crop_scale; set one of the two")
+            raise ValueError(
+                "crop_padding: replaces the random resized crop of crop_scale; set one of the two"
+            )
         if self.crop_padding is not None and self.side is not None:
-            raise ValueError("side: a crop after padding has the image's own size; leave side or crop_padding out")
+            raise ValueError(
+                "side: a crop after padding has the image's own size; leave side or crop_padding out"
+            )
         if self.blur_kernel % 2 == 0:
             raise ValueError(f"blur_kernel: must be odd (given: {self.blur_kernel})")
         if self.blur_sigma[0] > self.blur_sigma[1]:
@@ -100,13 +106,19 @@ class Optimiser(Strict):
     def _consistent(self) -> Self:
         parameters = {"sgd": ("momentum", "nesterov"), "lars": ("momentum", "nesterov", "trust")}
         taken = parameters.get(self.name, ("betas",))
-        stray = [name for name in self._changed("momentum", "nesterov", "betas", "trust") if name not in taken]
+        stray = [
+            name
+            for name in self._changed("momentum", "nesterov", "betas", "trust")
+            if name not in taken
+        ]
         if stray:
             raise ValueError(f"{stray[0]}: {self.name} takes {', '.join(taken)}")
         if self.nesterov and not self.momentum:
             raise ValueError("nesterov: needs a momentum above 0")
         if self.name == "lars" and self.decay != "weights":
-            raise ValueError("decay: must be weights for lars, which excludes biases and normalisations")
+            raise ValueError(
+                "decay: must be weights for lars, which excludes biases and normalisations"
+            )
         return self
 
 
@@ -134,7 +146,9 @@ class Schedule(Strict):
         if self.shape != "step" and unused:
             raise ValueError(f"{unused[0]}: only shape: step takes it (given: {self.shape})")
         if self.drops and self.drops[0] < self.warmup:
-            raise ValueError(f"drops: the first, {self.drops[0]:g}, is within the warm-up of {self.warmup:g}")
+            raise ValueError(
+                f"drops: the first, {self.drops[0]:g}, is within the warm-up of {self.warmup:g}"
+            )
         if self.horizon is not None and self.horizon < self.epochs:
             raise ValueError(f"horizon: {self.horizon} is less than epochs {self.epochs}")
         return self

@@ -55,11 +55,35 @@ TABLES: dict[str, tuple[str, ...]] = {
     "protocols": ("by", "protocol", "content", "code", "device", "threads", "environment"),
     "history": ("key", "epoch", *EPOCH),
     "measurements": (
-        *("key", "of", "protocol", "epoch", "target", "measure", "reading", "value", "n_test", "classes", "status"),
+        *(
+            "key",
+            "of",
+            "protocol",
+            "epoch",
+            "target",
+            "measure",
+            "reading",
+            "value",
+            "n_test",
+            "classes",
+            "status",
+        ),
         *("by", "seal"),
     ),
     "runs": (
-        *("key", "name", "scale", "level", "status", "seed", "plan", "epochs", "code", "data", "seconds"),
+        *(
+            "key",
+            "name",
+            "scale",
+            "level",
+            "status",
+            "seed",
+            "plan",
+            "epochs",
+            "code",
+            "data",
+            "seconds",
+        ),
         *("peak_memory_mb", "device", "numerics", "environment", "files", "run", "seal"),
     ),
 }
@@ -111,7 +135,9 @@ OfJson = BeforeValidator(lambda value: json.loads(value) if isinstance(value, st
 
 def _plain(value: str) -> str:
     if not re.fullmatch(r"[\w ()@./+,:#®™-]{1,100}", value):
-        raise ValueError("must be at most 100 letters, digits, blanks and ()@./+,:#- (pages show it)")
+        raise ValueError(
+            "must be at most 100 letters, digits, blanks and ()@./+,:#- (pages show it)"
+        )
     return value
 
 
@@ -221,7 +247,9 @@ class Record(Recorded):
     @property
     def key(self) -> str:
         """Digest of all that decides a run's bytes: records of one key must agree, those of two are replicates."""
-        decides = self.model_dump(mode="json", include={"name", "device", "numerics", "code", "data"})
+        decides = self.model_dump(
+            mode="json", include={"name", "device", "numerics", "code", "data"}
+        )
         machine = {name: value for name, value in self.environment.items() if name != "cores"}
         return files.digest([decides, machine], 8)
 
@@ -242,7 +270,11 @@ class Record(Recorded):
 
     def answers(self, protocol: str, of_pixels: bool = False) -> list[Measurement]:
         """The answers of one protocol, by its digest."""
-        return [one for one in (self.pixels if of_pixels else self.evaluations) if one.protocol == protocol]
+        return [
+            one
+            for one in (self.pixels if of_pixels else self.evaluations)
+            if one.protocol == protocol
+        ]
 
     def check(self, folder: Path) -> None:
         """Check what a record, whose tables are in ``folder``, says against itself and the measures that exist."""
@@ -255,28 +287,54 @@ class Record(Recorded):
                 raise fault(table, sentence)
 
         last, precision = self.run.schedule.epochs, self.numerics.get("precision", "float32")
-        check("runs", self.name == self.run.name, f"name: the record's content is named {self.run.name}")
+        check(
+            "runs",
+            self.name == self.run.name,
+            f"name: the record's content is named {self.run.name}",
+        )
         for name in ("encoder.safetensors", "history.csv"):
             check("runs", name in self.files, f"files: has no checksum of {name}")
         check("runs", {"name", "type"} <= self.device.keys(), "device: needs name and type")
         check("runs", type(self.numerics.get("threads")) is int, "numerics: needs threads")
-        check("runs", precision in ("float32", "bfloat16"), f"numerics: precision: unknown (given: {precision})")
+        check(
+            "runs",
+            precision in ("float32", "bfloat16"),
+            f"numerics: precision: unknown (given: {precision})",
+        )
         torch = files.mapping(self.environment.get("packages")).get("torch")
         check("runs", isinstance(torch, str), "environment: packages: needs torch")
         plain = re.fullmatch(r"[0-9A-Za-z.+]+", str(torch))
-        check("runs", bool(plain), f"environment: packages: torch is not a version (given: {_short(torch)})")
+        check(
+            "runs",
+            bool(plain),
+            f"environment: packages: torch is not a version (given: {_short(torch)})",
+        )
         whole = self.epochs == last if self.status == "finished" else self.epochs <= last
-        check("runs", whole, f"epochs: a run of {last} epochs cannot be {self.status} after {self.epochs}")
+        check(
+            "runs",
+            whole,
+            f"epochs: a run of {last} epochs cannot be {self.status} after {self.epochs}",
+        )
         least = QUICKEST * self.epochs
-        check("runs", self.seconds >= least, f"seconds: {self.epochs} epochs take more (given: {self.seconds:g})")
+        check(
+            "runs",
+            self.seconds >= least,
+            f"seconds: {self.epochs} epochs take more (given: {self.seconds:g})",
+        )
 
         epochs = [row.get("epoch") for row in self.history]
-        check("history", epochs == [*range(1, self.epochs + 1)], f"epoch: must be 1 to {self.epochs}, each once")
+        check(
+            "history",
+            epochs == [*range(1, self.epochs + 1)],
+            f"epoch: must be 1 to {self.epochs}, each once",
+        )
         # There are many rows: no sentence is written of one without a fault.
         for at, row in enumerate(self.history, 1):
             known = {"loss", "norm", "learning_rate"} <= row.keys() <= {"epoch", *EPOCH}
             if not known or row.keys() != self.history[0].keys():
-                raise fault("history", f"columns: {', '.join(row)}; known are epoch, {', '.join(EPOCH)}")
+                raise fault(
+                    "history", f"columns: {', '.join(row)}; known are epoch, {', '.join(EPOCH)}"
+                )
             may_fail = self.status == "diverged" and at == self.epochs
             for field, value in row.items():
                 finite = may_fail if value is None else abs(value) <= LARGEST
@@ -285,20 +343,30 @@ class Record(Recorded):
             if (row["norm"] or 0) < 0:
                 raise fault("history", f"norm: epoch {at}: is negative")
         written = self.files["history.csv"] in _checksums(self.history)
-        check("history", written, "a number was altered: runs.csv has another checksum of the run's history.csv")
+        check(
+            "history",
+            written,
+            "a number was altered: runs.csv has another checksum of the run's history.csv",
+        )
 
         for answers, most in ((self.evaluations, last), (self.pixels, 0)):
             places = set()
             for answer in answers:
-                diverged = self.status == "diverged" and answer.epoch > 0 and answers is self.evaluations
-                for field, sentence in _faults_of_measurement(answer, self.evaluated_by[answer.by], most, diverged):
+                diverged = (
+                    self.status == "diverged" and answer.epoch > 0 and answers is self.evaluations
+                )
+                for field, sentence in _faults_of_measurement(
+                    answer, self.evaluated_by[answer.by], most, diverged
+                ):
                     raise fault("measurements", f"{field}: {answer}: {sentence}")
                 if answer.place in places:
                     raise fault("measurements", f"{answer}: is there twice")
                 places.add(answer.place)
 
 
-def _faults_of_measurement(answer: Measurement, about: How, last: int, diverged: bool) -> Iterator[tuple[str, str]]:
+def _faults_of_measurement(
+    answer: Measurement, about: How, last: int, diverged: bool
+) -> Iterator[tuple[str, str]]:
     """What is wrong with an answer: the field, and what it must be.
 
     ``about`` is how it was measured, ``last`` the last epoch that can be, and ``diverged`` whether it has no number.
@@ -318,7 +386,10 @@ def _faults_of_measurement(answer: Measurement, about: How, last: int, diverged:
     if answer.epoch > last:
         yield "epoch", f"must be at most {last}"
     if (answer.status == "diverged") != diverged:
-        yield "status", f"cannot be {answer.status} where the run is {'diverged' if diverged else 'finished'}"
+        yield (
+            "status",
+            f"cannot be {answer.status} where the run is {'diverged' if diverged else 'finished'}",
+        )
     if diverged:
         if (answer.value, answer.n_test, answer.classes) != (None, None, None):
             yield "value", "a run that diverged has none"
@@ -359,7 +430,9 @@ def _checksums(history: Sequence[Mapping[str, float | None]]) -> Iterator[str]:
     A trainer may have another order. None stands for any number that is not finite.
     """
     columns = [name for name in WRITTEN if history and name in history[0]]
-    texts = [[None if row[name] is None else repr(row[name]) for name in columns] for row in history]
+    texts = [
+        [None if row[name] is None else repr(row[name]) for name in columns] for row in history
+    ]
     lost = sum(text is None for row in texts for text in row)
     if lost > MOST_LOST:
         return
@@ -401,7 +474,9 @@ def measuring(records: Records, run: str, protocol: str, epoch: int, target: str
 # Reading
 
 
-def read_all(folder: Path, level: Level | None = None, scale: str | None = None, writing: bool = False) -> Records:
+def read_all(
+    folder: Path, level: Level | None = None, scale: str | None = None, writing: bool = False
+) -> Records:
     """All records of a folder, which may not exist, and whose name is that of the ``scale`` if none is given.
 
     One that is malformed or contradicts another is refused. For ``writing`` see ``read_tables``.
@@ -428,7 +503,10 @@ def read_tables(folder: Path, writing: bool = False) -> dict[str, list[TextRow]]
     there, whatever another process adds meanwhile. Rows whose run is not there are kept: it may still come.
     """
     paths = {name: folder / f"{name}.csv" for name in reversed(TABLES)}
-    tables = {name: read_table(path, TABLES[name]) if path.exists() else [] for name, path in paths.items()}
+    tables = {
+        name: read_table(path, TABLES[name]) if path.exists() else []
+        for name, path in paths.items()
+    }
     if not writing and any(path.exists() or path.is_symlink() for path in paths.values()):
         _check_whole(paths, tables)
     for name, columns in NUMBERS.items():
@@ -445,7 +523,9 @@ def read_tables(folder: Path, writing: bool = False) -> dict[str, list[TextRow]]
     for name, column, other in REFERENCES:
         for row in tables[name]:
             if row[column] not in there[other]:
-                raise HypersphereError(f"{paths[name]}: {column}: {other}.csv has no {_short(row[column])!r}")
+                raise HypersphereError(
+                    f"{paths[name]}: {column}: {other}.csv has no {_short(row[column])!r}"
+                )
     return tables
 
 
@@ -465,8 +545,18 @@ def _check_whole(paths: Mapping[str, Path], tables: Mapping[str, list[TextRow]])
 def _check_spelling(path: Path, column: str, rows: Sequence[TextRow]) -> None:
     """Check that a column holds finite numbers as JSON writes them, or what stands for none."""
     pattern = _NUMBER if column in _FRACTIONS else _WHOLE
-    odd = {text for text in {row[column] for row in rows} if not pattern.fullmatch(text) or math.isinf(float(text))}
-    odd -= {"", "nan"} if column in EPOCH else {""} if column in ("value", "n_test", "classes") else set()
+    odd = {
+        text
+        for text in {row[column] for row in rows}
+        if not pattern.fullmatch(text) or math.isinf(float(text))
+    }
+    odd -= (
+        {"", "nan"}
+        if column in EPOCH
+        else {""}
+        if column in ("value", "n_test", "classes")
+        else set()
+    )
     for row in rows if odd else ():
         if row[column] in odd:
             about = row.get("name") or " ".join(
@@ -477,7 +567,9 @@ def _check_spelling(path: Path, column: str, rows: Sequence[TextRow]) -> None:
             raise HypersphereError(f"{path}: {_short(about)}: {given}")
 
 
-def read_folder(folder: Path, scale: str, level: Level | None = None, writing: bool = False) -> list[Record]:
+def read_folder(
+    folder: Path, scale: str, level: Level | None = None, writing: bool = False
+) -> list[Record]:
     """The records of any folder in the order of their rows, checked as those of one scale; of runs that are there.
 
     For ``writing`` see ``read_tables``.
@@ -485,11 +577,15 @@ def read_folder(folder: Path, scale: str, level: Level | None = None, writing: b
     tables = read_tables(folder, writing)
     environments: dict[str, Any] = {}
     protocols: dict[str, How] = {}
-    of_run: dict[str, dict[str, list[TextRow]]] = {name: defaultdict(list) for name in ("history", "measurements")}
+    of_run: dict[str, dict[str, list[TextRow]]] = {
+        name: defaultdict(list) for name in ("history", "measurements")
+    }
     for name, rows_of in of_run.items():
         for row in tables[name]:
             rows_of[row["key"]].append(row)
-    answered = [field for field in TABLES["measurements"] if field in Measurement.__pydantic_fields__]
+    answered = [
+        field for field in TABLES["measurements"] if field in Measurement.__pydantic_fields__
+    ]
     records, where = [], str(folder)
     try:
         for row in tables["environments"]:
@@ -504,7 +600,9 @@ def read_folder(folder: Path, scale: str, level: Level | None = None, writing: b
             given = {field: row[field] for field in ("code", "device", "threads")}
             given |= {"protocol": row["content"], "environment": environments[row["environment"]]}
             how = protocols[row["by"]] = validate(How, given, where)
-            _agree(row, protocol=files.digest(how.protocol, 8), by=files.digest(how.model_dump(), 8))
+            _agree(
+                row, protocol=files.digest(how.protocol, 8), by=files.digest(how.model_dump(), 8)
+            )
         for row in tables["runs"]:
             name = _short(row["name"])
             where = f"{folder / 'measurements.csv'}: {name}"
@@ -519,14 +617,24 @@ def read_folder(folder: Path, scale: str, level: Level | None = None, writing: b
                 raise ValueError(f"of: must be run or pixels (given: {_short(min(strange))!r})")
             where = f"{folder / 'runs.csv'}: {name}"
             answers = {
-                of: [{field: one[field] for field in answered} for one in measured if one["of"] == of]
+                of: [
+                    {field: one[field] for field in answered} for one in measured if one["of"] == of
+                ]
                 for of in ("run", "pixels")
             }
             content = {
-                **{field: text for field, text in row.items() if field in Record.__pydantic_fields__},
+                **{
+                    field: text
+                    for field, text in row.items()
+                    if field in Record.__pydantic_fields__
+                },
                 "environment": environments[row["environment"]],
                 "history": [
-                    {field: None if text == "nan" else text for field, text in one.items() if text and field != "key"}
+                    {
+                        field: None if text == "nan" else text
+                        for field, text in one.items()
+                        if text and field != "key"
+                    }
                     for one in epochs
                 ],
                 **{"evaluations": answers["run"], "pixels": answers["pixels"]},
@@ -571,7 +679,9 @@ def _agree(row: TextRow, **expected: Any) -> None:
 
 def sealed(rows: Iterable[TextRow]) -> str:
     """The digest that measurements which come together share."""
-    return files.digest([[row[field] for field in TABLES["measurements"] if field != "seal"] for row in rows], 8)
+    return files.digest(
+        [[row[field] for field in TABLES["measurements"] if field != "seal"] for row in rows], 8
+    )
 
 
 def check_together(folder: Path, records: Iterable[Record], level: Level | None = None) -> None:
@@ -591,7 +701,14 @@ def check_together(folder: Path, records: Iterable[Record], level: Level | None 
                 shared.append(("runs", equal, (what, record.weights), value))
         for answer in (*record.evaluations, *record.pixels):
             if answer.status != "diverged":
-                shared.append(("measurements", f"classes: {answer}", ("classes", answer.target), answer.classes))
+                shared.append(
+                    (
+                        "measurements",
+                        f"classes: {answer}",
+                        ("classes", answer.target),
+                        answer.classes,
+                    )
+                )
             if answer.status == "finished" and not is_of_a_part(answer.reading):
                 place = "n_test", answer.protocol, *answer.place[2:]
                 shared.append(("measurements", f"n_test: {answer}", place, answer.n_test))
@@ -616,7 +733,9 @@ def _trained_alike(records: Iterable[Record]) -> Iterator[tuple[Record, Record]]
         if record.status != "finished":
             continue  # it may have diverged at once, and has no number anyway
         learned = (row[field] for row in record.history for field in LEARNED)
-        holding = [holders.setdefault(one, record) for one in (*learned, record.weights) if one is not None]
+        holding = [
+            holders.setdefault(one, record) for one in (*learned, record.weights) if one is not None
+        ]
         others = {one.key: one for one in holding if one.name != record.name}
         for other in others.values():
             if record.weights == other.weights or _mostly_equal(record, other):
@@ -654,8 +773,17 @@ def rows(record: Record) -> dict[str, list[TextRow]]:
     environments = {files.digest(one, 8): one for one in every}
     protocols = [
         {
-            **{"by": by, "protocol": files.digest(how.protocol, 8), "content": how.protocol, "code": how.code},
-            **{"device": how.device, "threads": how.threads, "environment": files.digest(how.environment, 8)},
+            **{
+                "by": by,
+                "protocol": files.digest(how.protocol, 8),
+                "content": how.protocol,
+                "code": how.code,
+            },
+            **{
+                "device": how.device,
+                "threads": how.threads,
+                "environment": files.digest(how.environment, 8),
+            },
         }
         for by, how in record.evaluated_by.items()
     ]
@@ -664,13 +792,24 @@ def rows(record: Record) -> dict[str, list[TextRow]]:
         | {"key": record.key, "epoch": f"{row.get('epoch')}".removesuffix(".0")}
         for row in record.history
     ]
-    run = {field: getattr(record, field) for field in TABLES["runs"] if field not in ("seed", "environment")}
+    run = {
+        field: getattr(record, field)
+        for field in TABLES["runs"]
+        if field not in ("seed", "environment")
+    }
     run |= {"seed": record.run.seed, "environment": files.digest(record.environment, 8)}
-    answers = [("run", one) for one in record.evaluations] + [("pixels", one) for one in record.pixels]
-    measured = [_row("measurements", {"key": record.key, "of": of, **one.model_dump()}) for of, one in answers]
+    answers = [("run", one) for one in record.evaluations] + [
+        ("pixels", one) for one in record.pixels
+    ]
+    measured = [
+        _row("measurements", {"key": record.key, "of": of, **one.model_dump()})
+        for of, one in answers
+    ]
     seal = sealed(measured)  # what comes together shares it
     return {
-        "environments": [_row("environments", {"environment": k, "content": v}) for k, v in environments.items()],
+        "environments": [
+            _row("environments", {"environment": k, "content": v}) for k, v in environments.items()
+        ],
         "protocols": [_row("protocols", one) for one in protocols],
         "history": [_row("history", one) for one in history],
         "measurements": [row | {"seal": seal} for row in measured],
@@ -681,7 +820,9 @@ def rows(record: Record) -> dict[str, list[TextRow]]:
 def _row(table: str, values: Mapping[str, Any]) -> TextRow:
     """A row's fields as text: numbers and mappings as JSON."""
     text = {
-        column: value or "" if value is None or isinstance(value, str) else files.canonical_json(value)
+        column: value or ""
+        if value is None or isinstance(value, str)
+        else files.canonical_json(value)
         for column, value in values.items()
     }
     return dict.fromkeys(TABLES[table], "") | text

@@ -123,7 +123,9 @@ class Found(NamedTuple):
     @property
     def place(self) -> str:
         """The path of its file in the checkout; empty for one outside."""
-        return self.file.relative_to(CHECKOUT).as_posix() if self.file.is_relative_to(CHECKOUT) else ""
+        return (
+            self.file.relative_to(CHECKOUT).as_posix() if self.file.is_relative_to(CHECKOUT) else ""
+        )
 
 
 class Components(Mapping[str, Found]):
@@ -139,7 +141,11 @@ class Components(Mapping[str, Found]):
         self._files: dict[str, list[tuple[Path, Package]]] = {}
         self._folder = "objectives" if kind in OBJECTIVES else kind
         for package in packages():
-            inside = _DEEPER.get(self._folder, self._folder) if package.name == "hypersphere" else self._folder
+            inside = (
+                _DEEPER.get(self._folder, self._folder)
+                if package.name == "hypersphere"
+                else self._folder
+            )
             for path in (package.folder / inside).glob("[a-z]*.py"):
                 self._files.setdefault(path.stem, []).append((path, package))
 
@@ -165,10 +171,13 @@ class Components(Mapping[str, Found]):
                 continue
             returns = ast.unparse(function.returns) if function.returns else ""
             role = _ROLES.get(returns) if self._folder == "objectives" else self._kind
-            if role != self._kind or returns != _RETURNS.get(self._kind, returns):  # a helper, no component
+            # a helper, no component
+            if role != self._kind or returns != _RETURNS.get(self._kind, returns):
                 continue
             if found is not None:
-                raise HypersphereError(f"{path}: {name} is the name of a component of {found.package.distribution}")
+                raise HypersphereError(
+                    f"{path}: {name} is the name of a component of {found.package.distribution}"
+                )
             found = Found(path, package, function)
         return found
 
@@ -185,7 +194,9 @@ def defined(path: Path) -> dict[str, ast.AST]:
     try:
         tree = ast.parse(files.read_text(path))
     except (SyntaxError, ValueError) as error:
-        raise HypersphereError(f"{path}: is not valid Python ({str(error).replace('<unknown>, ', '')})") from None
+        raise HypersphereError(
+            f"{path}: is not valid Python ({str(error).replace('<unknown>, ', '')})"
+        ) from None
     found: dict[str, ast.AST] = {}
     for node in tree.body:
         if isinstance(node, ast.FunctionDef):
@@ -219,7 +230,10 @@ def schema(kind: Kind, name: str) -> type[BaseModel]:
         annotation = ast.unparse(argument.annotation) if argument.annotation else ""
         try:
             kind_of_value = eval(annotation, {"__builtins__": {}}, _TYPES)
-            fields[argument.arg] = (kind_of_value, ... if default is None else ast.literal_eval(default))
+            fields[argument.arg] = (
+                kind_of_value,
+                ... if default is None else ast.literal_eval(default),
+            )
         except (NameError, SyntaxError, TypeError, ValueError):
             raise HypersphereError(
                 f"{file}: {argument.arg} of {name} cannot be read without importing the file: it needs an annotation "
@@ -253,7 +267,10 @@ def needs(objective: str) -> tuple[str, ...]:
     """What a method must give an objective: ``pair`` for two aligned batches, then names of other arguments."""
     arguments = tensors("objectives", objective)
     others = arguments[2:] if arguments[:2] in PAIRS else arguments
-    return (*([PAIR] if arguments[:2] in PAIRS else []), *(name for name in others if name != TO_LOGITS))
+    return (
+        *([PAIR] if arguments[:2] in PAIRS else []),
+        *(name for name in others if name != TO_LOGITS),
+    )
 
 
 def read_constant(kind: Named, name: str, constant: str, default: Any) -> Any:
@@ -301,7 +318,9 @@ def artifact_kinds(of: str) -> tuple[str, ...]:
 def artifact_kind(name: str) -> ArtifactKind:
     """The kind of artifact of that name, which must exist."""
     defaults: dict[str, Any] = {"of": None, "axes": {}, "folder": None, "images": ()}
-    return ArtifactKind(**{key: read_constant("kinds", name, key.upper(), one) for key, one in defaults.items()})
+    return ArtifactKind(
+        **{key: read_constant("kinds", name, key.upper(), one) for key, one in defaults.items()}
+    )
 
 
 @cache
@@ -314,7 +333,9 @@ def misfit(method: str, objective: str, main: bool = True) -> str | None:
     if not_given := [name for name in needs(objective) if name not in given]:
         return f"{objective} needs {_listed(not_given)}; {method} gives {_listed(given)}"
     if main and (not_taken := [name for name in used if name not in needs(objective)]):
-        fitting = ", ".join(one for one in names("objectives") if {*used} <= {*needs(one)} <= {*given})
+        fitting = ", ".join(
+            one for one in names("objectives") if {*used} <= {*needs(one)} <= {*given}
+        )
         return f"{objective} takes no {_listed(not_taken)}, and {method} needs an objective that does: {fitting}"
     return None
 

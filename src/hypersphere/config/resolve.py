@@ -59,7 +59,11 @@ class Description(NamedTuple):
     @property
     def factors(self) -> dict[str, Scalar]:
         """What it multiplies, by path, and the factor."""
-        return {path.removesuffix(TIMES): value for path, value in self.paths.items() if path.endswith(TIMES)}
+        return {
+            path.removesuffix(TIMES): value
+            for path, value in self.paths.items()
+            if path.endswith(TIMES)
+        }
 
     @property
     def layer(self) -> Layer:
@@ -98,7 +102,9 @@ class Layers:
         """The number of that path, for arithmetic; ``where`` is the file and section that ask for it."""
         value = _at(self.fields, path.split("."))
         if not _is_number(value, kind):
-            raise HypersphereError(f"{where}: {path} is not a {'whole ' if kind is int else ''}number of such a run")
+            raise HypersphereError(
+                f"{where}: {path} is not a {'whole ' if kind is int else ''}number of such a run"
+            )
         return value
 
     def multiply(self, description: Description) -> None:
@@ -116,7 +122,9 @@ class Layers:
         """The validated run of seed ``ANY_SEED``; whoever set a wrong value is named."""
         fields = self.fields | {"dataset": dataset, "seed": ANY_SEED}
         kind = str(fields.get("kind", "image"))
-        if kind in registry.components("trainers") and not registry.read_constant("trainers", kind, "IMAGES", False):
+        if kind in registry.components("trainers") and not registry.read_constant(
+            "trainers", kind, "IMAGES", False
+        ):
             # Augmentation is of images; views that are set would be part of the name.
             fields["views"] = self.fields["views"] = {}
             self.origins["views"] = {}
@@ -127,8 +135,11 @@ class Layers:
             # A validator's own complaint names its key first; another layer may have set the rest of the component.
             parameter = re.match(r"Value error, ([\w.-]+): ", problem["msg"])
             location = [*map(str, problem["loc"]), *(parameter[1].split(".") if parameter else [])]
-            depths = range(len(location), 0, -1)  # the deepest part of the place that any layer sets
-            layer = next(filter(None, (self.last(location[:depth]) for depth in depths)), self.layers[1])
+            # the deepest part of the place that any layer sets
+            depths = range(len(location), 0, -1)
+            layer = next(
+                filter(None, (self.last(location[:depth]) for depth in depths)), self.layers[1]
+            )
             raise HypersphereError(f"{layer.file}: {sentence(error, layer.section)}") from None
 
     def setting(self, path: Sequence[str]) -> tuple[Layer, ...]:
@@ -178,13 +189,22 @@ def resolve(
     ``identity`` and ``descriptions`` are as published; ``dataset`` is used in place of the published one. The first
     description is the artifact's, which names method and variant; ``paper`` declares both, and need not be its own.
     """
-    file, method, variant = config.paper_file(paper.paper), str(identity["method"]), str(identity["variant"])
+    file, method, variant = (
+        config.paper_file(paper.paper),
+        str(identity["method"]),
+        str(identity["variant"]),
+    )
     artifact = descriptions[0]
     for one in descriptions:
         _check_paths(one)
-    for key, name, declared in (("method", method, paper.methods), ("variant", variant, paper.variants)):
+    for key, name, declared in (
+        ("method", method, paper.methods),
+        ("variant", variant, paper.variants),
+    ):
         if name not in declared:
-            raise HypersphereError(f"{artifact.file}: {artifact.section}: {key}: {not_one_of(name, declared)}")
+            raise HypersphereError(
+                f"{artifact.file}: {artifact.section}: {key}: {not_one_of(name, declared)}"
+            )
     point = dict(identity)
     for one in descriptions:
         point |= one.values
@@ -192,7 +212,11 @@ def resolve(
         Layer(file, "run", paper.run),
         Layer(file, f"methods.{method}", paper.methods[method]),
         Layer(file, f"variants.{variant}", paper.variants[variant]),
-        *(Layer(file, f"overrides.{at}", one.set) for at, one in enumerate(paper.overrides) if one.matches(point)),
+        *(
+            Layer(file, f"overrides.{at}", one.set)
+            for at, one in enumerate(paper.overrides)
+            if one.matches(point)
+        ),
     ]
     described = [one.layer for one in descriptions]
 
@@ -222,10 +246,15 @@ def _check_paths(description: Description) -> None:
         field, *rest = path.split(".")
         if field not in Run.model_fields or field in ("seed", "dataset"):
             known = (*coordinates.IDENTITY, *coordinates.READINGS)
-            near = [".".join([one, *rest]) for one in get_close_matches(field, [*Run.model_fields, *known], 1)]
+            near = [
+                ".".join([one, *rest])
+                for one in get_close_matches(field, [*Run.model_fields, *known], 1)
+            ]
             hint = f"; did you mean {near[0]}?" if near and near[0] != path else ""
             where = f"{description.file}: {description.section}"
-            raise HypersphereError(f"{where}: '{path}' is neither a field of a run nor one of {', '.join(known)}{hint}")
+            raise HypersphereError(
+                f"{where}: '{path}' is neither a field of a run nor one of {', '.join(known)}{hint}"
+            )
 
 
 def _changes(placed: Placed, kept: Collection[str]) -> Layer:
@@ -238,7 +267,9 @@ def _changes(placed: Placed, kept: Collection[str]) -> Layer:
     return Layer(placed.file, placed.section, fields)
 
 
-def _shrink(run: Layers, config: cfg.Config, overrides: list[Placed], asked: int, usual: int) -> None:
+def _shrink(
+    run: Layers, config: cfg.Config, overrides: list[Placed], asked: int, usual: int
+) -> None:
     """Lay the scale's arithmetic over a run: the only place where a scale computes with a document's numbers.
 
     ``overrides`` are those of the scale that match the run. ``asked`` is the epochs of this run in the document,
@@ -251,19 +282,26 @@ def _shrink(run: Layers, config: cfg.Config, overrides: list[Placed], asked: int
         schedule = one.override.set.get("schedule")
         if isinstance(schedule, dict) and "epochs" in schedule:
             file, where = one.file, one.section
-            epochs = validate(UsualEpochs, {"epochs": schedule["epochs"]}, file, f"{where}.schedule").epochs
+            epochs = validate(
+                UsualEpochs, {"epochs": schedule["epochs"]}, file, f"{where}.schedule"
+            ).epochs
     if epochs != "published":
         shrunk = max(1, round(epochs * asked / usual))
         if run.fields["schedule"].get("horizon") is not None:
             horizon = round(run.number("schedule.horizon", f"{file}: {where}") * shrunk / asked)
-            run.add(Layer(file, where, {"schedule": {"horizon": horizon}}, f"times {shrunk} / {asked}"))
+            run.add(
+                Layer(file, where, {"schedule": {"horizon": horizon}}, f"times {shrunk} / {asked}")
+            )
         computes = f"times {epochs} / {usual}" if asked != usual else ""
         run.add(Layer(file, where, {"schedule": {"epochs": shrunk}}, computes))
 
     of_batches = sources["batch_divisor"], "batch_divisor", scale.batch_divisor
     divisors = {"batch.size": of_batches, "batch.micro": of_batches}
     for one in overrides:
-        divisors |= {path: (one.file, f"{one.section}.divide", by) for path, by in one.override.divide.items()}
+        divisors |= {
+            path: (one.file, f"{one.section}.divide", by)
+            for path, by in one.override.divide.items()
+        }
     for path, (file, where, by) in divisors.items():
         if by != 1:
             value = run.number(path, f"{file}: {where}") // by
@@ -286,7 +324,9 @@ def _deciding(origins: Any) -> Iterator[Layer]:
         yield origins[-1]
 
 
-def _lay(above: dict[str, Any], below: dict[str, Any], origins: dict[str, Any], layer: Layer) -> None:
+def _lay(
+    above: dict[str, Any], below: dict[str, Any], origins: dict[str, Any], layer: Layer
+) -> None:
     """Merge ``above``, of a layer, into ``below``, and note in ``origins`` what it sets.
 
     A component with another ``name`` replaces the one below with its parameters. ``below`` shares no mapping with

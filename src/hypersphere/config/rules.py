@@ -168,7 +168,9 @@ RUNGS: dict[Rung, str] = {
     "nothing": "nothing yet",
 }
 """The best first, in words."""
-Shortcoming = Literal["few_runs", "undecided", "stand_in", "floored", "other_setting", "untried", "unjudged"]
+Shortcoming = Literal[
+    "few_runs", "undecided", "stand_in", "floored", "other_setting", "untried", "unjudged"
+]
 SHORTCOMINGS: dict[Shortcoming, str] = {
     "few_runs": "too few runs",
     "undecided": "neither the direction nor the size is clear",
@@ -200,11 +202,15 @@ class Certainty(Strict):
             raise ValueError(f"rungs: must be {', '.join(RUNGS)}, in this order")
         return self
 
-    def of(self, rung: Rung, shortcomings: Collection[Shortcoming]) -> tuple[Grade, list[Shortcoming]]:
+    def of(
+        self, rung: Rung, shortcomings: Collection[Shortcoming]
+    ) -> tuple[Grade, list[Shortcoming]]:
         """The grade of evidence on a rung, and the shortcomings that hold it down or would."""
         rules = self.rungs[rung]
         reasons = [one for one in rules.at_most if one in shortcomings]
-        return max([rules.grade, *(rules.at_most[one] for one in reasons)], key=GRADES.index), reasons
+        return max(
+            [rules.grade, *(rules.at_most[one] for one in reasons)], key=GRADES.index
+        ), reasons
 
 
 def load_certainty(root: Path) -> Certainty:

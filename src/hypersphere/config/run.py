@@ -8,7 +8,15 @@ from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationError,
+    ValidationInfo,
+    model_validator,
+)
 
 from hypersphere import files
 from hypersphere.config import registry
@@ -147,9 +155,14 @@ class Run(Strict):
         if info.context == CHECKED:
             return self
         parts: dict[registry.Kind, Component] = {"methods": self.method, "encoders": self.encoder}
-        terms = {"objective": self.objective.name, "regulariser": self.regulariser and self.regulariser.name}
+        terms = {
+            "objective": self.objective.name,
+            "regulariser": self.regulariser and self.regulariser.name,
+        }
         for field, name in terms.items():
-            problem = registry.misfit(self.method.name, name, main=field == "objective") if name else None
+            problem = (
+                registry.misfit(self.method.name, name, main=field == "objective") if name else None
+            )
             if problem:
                 raise ValueError(f"{field}: {problem}")
         taken = [registry.tensors("objectives", name) for name in terms.values() if name]
@@ -158,17 +171,23 @@ class Run(Strict):
             known = ", ".join(registry.names("logits"))
             verb = f"needs one of {known}" if self.logits is None else "takes none: leave it out"
             raise ValueError(f"logits: {self.objective.name} {verb}")
-        if self.views_b is not None and registry.read_constant("methods", self.method.name, "VIEWS", 2) == 1:
+        if (
+            self.views_b is not None
+            and registry.read_constant("methods", self.method.name, "VIEWS", 2) == 1
+        ):
             raise ValueError(f"views_b: {self.method.name} takes one view; leave it out")
         if self.views_b == self.views:  # it would give one run a second name
             raise ValueError("views_b: equals views; leave it out")
-        if self.views_b is not None:  # a step has one tensor of views, and an encoder one way to see them
+        # a step has one tensor of views, and an encoder one way to see them
+        if self.views_b is not None:
             for field in ("side", "normalisation"):
                 if getattr(self.views_b, field) != getattr(self.views, field):
                     raise ValueError(f"views_b.{field}: must be as in views")
         takes_colours = registry.read_constant("encoders", self.encoder.name, "SRGB", False)
         if takes_colours and self.views.normalisation is not None:
-            raise ValueError(f"views.normalisation: {self.encoder.name} converts colours itself; leave it out")
+            raise ValueError(
+                f"views.normalisation: {self.encoder.name} converts colours itself; leave it out"
+            )
         normalised = [part.name for kind, part in parts.items() if _has_batch_norm(kind, part)]
         if self.batch.micro == 1 and normalised:
             words = f"{normalised[0]} has batch norm, and a batch of one image has no spread"
@@ -177,17 +196,23 @@ class Run(Strict):
             self._check_parts()
         encoders = registry.read_constant("methods", self.method.name, "ENCODERS", ())
         if encoders and self.encoder.name not in encoders:
-            raise ValueError(f"encoder: {self.method.name} needs {' or '.join(encoders)} (given: {self.encoder.name})")
+            raise ValueError(
+                f"encoder: {self.method.name} needs {' or '.join(encoders)} (given: {self.encoder.name})"
+            )
         for folder, part in parts.items():
             kind = registry.read_constant(folder, part.name, "KIND", "image")
             if kind != self.kind:
-                raise ValueError(f"{folder.removesuffix('s')}: {part.name} is for runs of kind {kind}, not {self.kind}")
+                raise ValueError(
+                    f"{folder.removesuffix('s')}: {part.name} is for runs of kind {kind}, not {self.kind}"
+                )
         return self
 
     def _check_parts(self) -> None:
         """Refuse parts where the encoder is not what takes a pass, or sees one image under batch norm."""
         if not registry.read_constant("trainers", self.kind, "IMAGES", False):
-            raise ValueError(f"batch.parts: runs of images are taken in parts, runs of kind {self.kind} are not")
+            raise ValueError(
+                f"batch.parts: runs of images are taken in parts, runs of kind {self.kind} are not"
+            )
         if groups := self.method.parameters.get("groups"):
             words = f"{self.method.name} takes a pass in {groups} groups of its own"
             raise ValueError(f"batch.parts: {words}; give parts or method.groups, not both")
@@ -238,14 +263,22 @@ class Run(Strict):
 
         ``cut3`` is a readable word for its difference from the plain method; ``default`` if there is none.
         """
-        changes = [part for part in (self.logits, self.regulariser, self.initialisation, self.gradient) if part]
+        changes = [
+            part
+            for part in (self.logits, self.regulariser, self.initialisation, self.gradient)
+            if part
+        ]
         words = [
             part.name.removesuffix("_initialisation").replace("_", "")
-            + "_".join(f"{v:g}" if isinstance(v, int | float) else v for v in part.parameters.values())
+            + "_".join(
+                f"{v:g}" if isinstance(v, int | float) else v for v in part.parameters.values()
+            )
             for part in changes
         ]
         digest = files.digest(self.model_dump(exclude_defaults=True, mode="json"), 8)
-        return "-".join((self.method.name, *(words or ["default"]), self.dataset.name, f"s{self.seed}", digest))
+        return "-".join(
+            (self.method.name, *(words or ["default"]), self.dataset.name, f"s{self.seed}", digest)
+        )
 
 
 def read(file: Path) -> Run:

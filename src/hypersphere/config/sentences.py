@@ -43,7 +43,9 @@ def told(config: Config, paper: str, listed: Sequence[claims.Claim]) -> list[Tol
         try:
             checks = [_check(one) for one in sentence.checks]
             artifacts = _artifacts(checks)
-            held, places, fails = outcome(checks, [one for one in numbers if one.at["artifact"] in artifacts])
+            held, places, fails = outcome(
+                checks, [one for one in numbers if one.at["artifact"] in artifacts]
+            )
         except ValueError as error:
             raise HypersphereError(f"{file}: {name}.{error}") from None
         found.append(Told(str(name), readings[name], sentence, held, places, fails))
@@ -52,7 +54,12 @@ def told(config: Config, paper: str, listed: Sequence[claims.Claim]) -> list[Tol
 
 def _artifacts(checks: Sequence[Check]) -> set[str]:
     """The artifacts whose numbers some checks need: of thousands, a sentence is about a few."""
-    cells = [cells for check in checks for cells in (check.cells, check.minus, check.less) if cells is not None]
+    cells = [
+        cells
+        for check in checks
+        for cells in (check.cells, check.minus, check.less)
+        if cells is not None
+    ]
     return {name for one in cells for name in one.get("artifact", ())}
 
 

@@ -27,7 +27,9 @@ def parse(typed: Iterable[str]) -> dict[str, Any]:
     for setting in typed:
         key, equals, value = setting.partition("=")
         if not (key and equals):
-            raise HypersphereError(f"{COMMAND_LINE}: {setting}: must be KEY=VALUE, for example epochs=3")
+            raise HypersphereError(
+                f"{COMMAND_LINE}: {setting}: must be KEY=VALUE, for example epochs=3"
+            )
         if key == TYPED:
             found |= parse(split(value))
             continue

@@ -25,7 +25,14 @@ from hypersphere import files
 from hypersphere.config import coordinates
 from hypersphere.config.coordinates import READINGS, Contrast, Coordinates, Scalar, text
 from hypersphere.config.measures import MEASURES, MeasureName
-from hypersphere.config.validation import AsList, NonNegativeInt, Strict, Text, each_once, read_table
+from hypersphere.config.validation import (
+    AsList,
+    NonNegativeInt,
+    Strict,
+    Text,
+    each_once,
+    read_table,
+)
 from hypersphere.errors import HypersphereError
 
 TIMES = ".times"
@@ -99,7 +106,9 @@ class Answers(Strict):
         for answer, counts in self.numbers.items():
             for counted, (least, greatest) in counts.items():
                 if least > greatest:
-                    raise ValueError(f"numbers.{answer}.{counted}: the least is above the greatest number of arms")
+                    raise ValueError(
+                        f"numbers.{answer}.{counted}: the least is above the greatest number of arms"
+                    )
         return self
 
 
@@ -171,12 +180,16 @@ class Study(Strict):
             if in_study:
                 _check_control(arms, where)
         if self.tuned and self.at:
-            raise ValueError("at: a study that tunes has one primary number, by which it chooses; leave it out")
+            raise ValueError(
+                "at: a study that tunes has one primary number, by which it chooses; leave it out"
+            )
         self._check_seeds("tuning", self.seeds.tuning, bool(self.tuned), "a tuned field")
         again = any(arm.again for arm in self.every_arm)
         self._check_seeds("again", self.seeds.again, again, f"an arm '{AGAIN}'")
         if self.further and not self.checks:
-            raise ValueError("checks: further arms are measured by these alone; list at least one measure")
+            raise ValueError(
+                "checks: further arms are measured by these alone; list at least one measure"
+            )
         return self
 
     def _check_arms(self, arms: list[Arm], where: str) -> None:
@@ -203,7 +216,9 @@ class Study(Strict):
 
     def _check_seeds(self, field: str, seeds: list[int], needed: bool, what: str) -> None:
         if bool(seeds) != needed:
-            raise ValueError(f"seeds.{field}: seeds and {what} belong together; one is given without the other")
+            raise ValueError(
+                f"seeds.{field}: seeds and {what} belong together; one is given without the other"
+            )
 
     @cached_property
     def groups(self) -> list[list[Arm]]:
@@ -265,7 +280,9 @@ class Study(Strict):
 
         A field that is added later, and that a plan leaves out, does not change that plan's digest.
         """
-        declared = self.model_dump(mode="json", exclude_defaults=True, exclude={"earlier", "closed"})
+        declared = self.model_dump(
+            mode="json", exclude_defaults=True, exclude={"earlier", "closed"}
+        )
         return files.digest(declared, 8)
 
     def artifacts(self, name: str) -> dict[str, Declared]:
@@ -273,7 +290,8 @@ class Study(Strict):
         found = {}
         if self.tuned:
             along, panels = self._along_the_grid()
-            tried = next(iter(self.tuned)).removesuffix(TIMES).rpartition(".")[2].replace("_", " ")  # of the axis x
+            # of the axis x
+            tried = next(iter(self.tuned)).removesuffix(TIMES).rpartition(".")[2].replace("_", " ")
             title = f"{MEASURES[self.measure].label} by {tried} ({self.title})"
             found[name + TUNING] = {**along, **self._primary, "title": title, "panels": panels}
             if self.curves:
@@ -283,10 +301,22 @@ class Study(Strict):
         found[name] = {**self._confirmed, **self._shown, "title": self.title}
         if printed := {key: 1 for key in self.tuned if key.endswith(TIMES)}:
             title = f"{self.title}: as published"
-            found[name + PRINTED] = {**self._confirmed, **self._primary, "title": title, "columns": printed}
+            found[name + PRINTED] = {
+                **self._confirmed,
+                **self._primary,
+                "title": title,
+                "columns": printed,
+            }
         if self.checks:
-            found[name + CHECKS] = {**self._confirmed, **self._checked, "title": f"{self.title}: checks"}
-        return {key: {"plan": name, "made_at": [self.scale], **declared} for key, declared in found.items()}
+            found[name + CHECKS] = {
+                **self._confirmed,
+                **self._checked,
+                "title": f"{self.title}: checks",
+            }
+        return {
+            key: {"plan": name, "made_at": [self.scale], **declared}
+            for key, declared in found.items()
+        }
 
     @property
     def _primary(self) -> Declared:
@@ -316,7 +346,11 @@ class Study(Strict):
         found: list[Declared] = []
         for baseline, *others in groups:
             for arm in others:
-                against = {key: baseline.point[key] for key in arm.point if baseline.point.get(key) != arm.point[key]}
+                against = {
+                    key: baseline.point[key]
+                    for key in arm.point
+                    if baseline.point.get(key) != arm.point[key]
+                }
                 found.append({"of": arm.point, "against": against})
         return found + [contrast.model_dump() for contrast in self.also]
 
@@ -378,7 +412,9 @@ class Study(Strict):
                 found.update(arm.grids.get(tuned, []))
         return sorted(found, key=float)
 
-    def _panels_and_lines(self, arms: list[Arm]) -> tuple[list[dict[str, Scalar]], list[dict[str, Scalar]]]:
+    def _panels_and_lines(
+        self, arms: list[Arm]
+    ) -> tuple[list[dict[str, Scalar]], list[dict[str, Scalar]]]:
         """What the arms of each group share, each once, and what tells them apart, each once."""
         shared = {key for key in arms[0].point if all(_share(group, key) for group in self.groups)}
         panels, lines = dict[str, dict[str, Scalar]](), dict[str, dict[str, Scalar]]()
@@ -395,9 +431,14 @@ class Study(Strict):
 
 def _check_control(arms: list[Arm], where: str) -> None:
     """Check that a group of several runs has an A/A arm."""
-    runs = {text({key: value for key, value in arm.point.items() if key not in READINGS}) for arm in arms}
+    runs = {
+        text({key: value for key, value in arm.point.items() if key not in READINGS})
+        for arm in arms
+    }
     if len(runs) > 1 and not any(arm.again for arm in arms):
-        raise ValueError(f"{where}.variant: lists no '{AGAIN}', so that the study has no A/A control there")
+        raise ValueError(
+            f"{where}.variant: lists no '{AGAIN}', so that the study has no A/A control there"
+        )
 
 
 def _share(arms: list[Arm], key: str) -> bool:
@@ -436,7 +477,9 @@ def write_selection(path: Path, curve: list[Tried]) -> None:
     rows.writerow(Tried._fields)
     for one in curve:
         numbers = ("" if value != value else f"{value:.4f}" for value in (one.mean, one.std))
-        rows.writerow([one.arm, one.value, *numbers, one.n, one.diverged, "yes" if one.chosen else ""])
+        rows.writerow(
+            [one.arm, one.value, *numbers, one.n, one.diverged, "yes" if one.chosen else ""]
+        )
     files.write_text(path, table.getvalue())
 
 
@@ -450,8 +493,12 @@ def read_selection(path: Path, study: Study) -> Selection:
         if row["arm"] not in grids:
             raise HypersphereError(f"{where}: arm: '{row['arm']}' is not an arm of the study")
         values, grid = coordinates.parse(row["value"], f"{where}: value"), grids[row["arm"]]
-        if values.keys() != grid.keys() or any(value not in grid[key] for key, value in values.items()):
-            raise HypersphereError(f"{where}: value: '{row['value']}' is not in the grid of this arm")
+        if values.keys() != grid.keys() or any(
+            value not in grid[key] for key, value in values.items()
+        ):
+            raise HypersphereError(
+                f"{where}: value: '{row['value']}' is not in the grid of this arm"
+            )
         try:
             for column in ("mean", "std"):  # read here only to be refused here
                 float(row[column] or "nan")
@@ -462,12 +509,16 @@ def read_selection(path: Path, study: Study) -> Selection:
             if row["arm"] in chosen:
                 raise HypersphereError(f"{where}: chosen: this arm has two chosen values")
             if n < len(study.seeds.tuning):
-                raise HypersphereError(f"{where}: n: no {len(study.seeds.tuning)} tuning runs support the chosen value")
+                raise HypersphereError(
+                    f"{where}: n: no {len(study.seeds.tuning)} tuning runs support the chosen value"
+                )
             if study.closed is None and (edges := study.edges(row["arm"], values)):
                 raise HypersphereError(
                     f"{where}: chosen: {next(iter(edges))} is at an edge of its grid; extend the grid"
                 )
             chosen[row["arm"]] = values
     if lacking := [arm for arm in grids if arm not in chosen]:
-        raise HypersphereError(f"{path}: arm: {lacking[0]} has no chosen value; `hypersphere select` writes the file")
+        raise HypersphereError(
+            f"{path}: arm: {lacking[0]} has no chosen value; `hypersphere select` writes the file"
+        )
     return chosen

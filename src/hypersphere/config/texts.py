@@ -61,7 +61,10 @@ def _check_settings(config: Config, paper: str, listed: list[Claim]) -> None:
     file, document = config.claims_file(paper), config.papers[paper]
     measured = [artifact for artifact, one in document.measured.items() if not one.missing]
     for claim in (claim for claim in listed if claim.artifact in measured):
-        for field, coordinates in (("setting", claim.coordinates), ("baseline", claim.compared_with)):
+        for field, coordinates in (
+            ("setting", claim.coordinates),
+            ("baseline", claim.compared_with),
+        ):
             for key in of_run(coordinates):
                 if not into_a_run(key):
                     allowed = f"{unknown_key(key, READINGS[:-1])}, and paths into the run (schedule.epochs)"
@@ -84,19 +87,27 @@ def _check_theorems(config: Config, paper: str, listed: list[Claim]) -> None:
 
 def _check_shown(config: Config, paper: str, listed: list[Claim]) -> None:
     """The claims that an artifact shows, and those that the report tells first, exist."""
-    document, file, ids = config.papers[paper], config.paper_file(paper), [claim.id for claim in listed]
+    document, file, ids = (
+        config.papers[paper],
+        config.paper_file(paper),
+        [claim.id for claim in listed],
+    )
     for name, artifact in document.studied.items():
         for shown in artifact.shows:
             check_name(shown, ids, f"{file}: artifacts.{name}.shows")
     if document.report:
-        printed = [claim.id for claim in listed if (claim.kind, claim.origin) == ("theorem", "printed")]
+        printed = [
+            claim.id for claim in listed if (claim.kind, claim.origin) == ("theorem", "printed")
+        ]
         for erratum in document.report.gravest:
             check_name(erratum, printed, f"{file}: report.gravest")
 
 
 def _check_sentences(config: Config, paper: str, listed: list[Claim]) -> None:
     """A document's sentences are claims, their cells are printed, and each claim of that kind has its sentence."""
-    asked = [artifact for artifact, one in config.papers[paper].studied.items() if one.study == SENTENCES]
+    asked = [
+        artifact for artifact, one in config.papers[paper].studied.items() if one.study == SENTENCES
+    ]
     file = config.sentences_file(paper)
     if not (asked or file.is_file()):
         return
@@ -108,14 +119,23 @@ def _check_sentences(config: Config, paper: str, listed: list[Claim]) -> None:
 
 def _check_errata(config: Config, ids: list[str]) -> None:
     """What an erratum names as its tests exists: statements and claims by their ids, and tests by file and name."""
-    known = {*ids, *(one for paper in config.papers for one in statements(config.theorems_file(paper)))}
+    known = {
+        *ids,
+        *(one for paper in config.papers for one in statements(config.theorems_file(paper))),
+    }
     said = config.files_named(claims.ERRATA)
     for erratum in claims.load_errata(config):
         for test in erratum.tests:
             there = _is_test(config.root, test) if "::" in test else test in known
             if not there:
-                what = "there is no such test" if "::" in test else "is neither a statement nor a claim"
-                raise HypersphereError(f"{said[erratum.document]}: {erratum.id}: tests: '{test}': {what}")
+                what = (
+                    "there is no such test"
+                    if "::" in test
+                    else "is neither a statement nor a claim"
+                )
+                raise HypersphereError(
+                    f"{said[erratum.document]}: {erratum.id}: tests: '{test}': {what}"
+                )
 
 
 def _is_test(root: Path, name: str) -> bool:
@@ -137,9 +157,15 @@ def _check_questions(config: Config, listed: Mapping[str, list[Claim]]) -> None:
     for paper, of_paper in listed.items():
         for claim in of_paper:
             fields = claim.model_dump(exclude={"level", "margin"})
-            about = {"paper": paper, "metric": claim.metric or "", **claims.answering(config.papers[paper], claim)}
+            about = {
+                "paper": paper,
+                "metric": claim.metric or "",
+                **claims.answering(config.papers[paper], claim),
+            }
             rows[claim.id] = fields | about
     for name, (file, question) in questions.load(config).items():
         where = f"{file}: {name}"
         leading = rows[questions.chosen(where, question, rows).leading]
-        questions.check_names(where, question, leading, {key: rows[at] for key, at in question.also.items()})
+        questions.check_names(
+            where, question, leading, {key: rows[at] for key, at in question.also.items()}
+        )

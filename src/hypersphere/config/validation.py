@@ -71,11 +71,17 @@ LONGEST_NAME = 60
 @lru_cache(maxsize=4096)
 def _can_name_a_file(name: str) -> str:
     if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", name):
-        raise ValueError("a name is a letter and then letters, digits and _, because files are named after it")
+        raise ValueError(
+            "a name is a letter and then letters, digits and _, because files are named after it"
+        )
     if len(name) > LONGEST_NAME:
-        raise ValueError(f"a name has at most {LONGEST_NAME} characters, because files are named after it")
+        raise ValueError(
+            f"a name has at most {LONGEST_NAME} characters, because files are named after it"
+        )
     if PureWindowsPath(name).is_reserved():
-        raise ValueError("a device of Windows has this name, and files are named after it; choose another name")
+        raise ValueError(
+            "a device of Windows has this name, and files are named after it; choose another name"
+        )
     return name
 
 
@@ -127,7 +133,9 @@ def validate(model: type[Model], value: Any, file: Path | str, prefix: str = "")
     try:
         return model.model_validate(value)
     except ValidationError as error:
-        raise HypersphereError(f"{file}: {sentence(error, prefix, typed=file == COMMAND_LINE)}") from None
+        raise HypersphereError(
+            f"{file}: {sentence(error, prefix, typed=file == COMMAND_LINE)}"
+        ) from None
 
 
 def read_mapping(file: Path) -> dict[str, Any]:
@@ -138,7 +146,9 @@ def read_mapping(file: Path) -> dict[str, Any]:
     return value
 
 
-def read_table(file: Path, known: Collection[str], required: Collection[str] | None = None) -> list[dict[str, str]]:
+def read_table(
+    file: Path, known: Collection[str], required: Collection[str] | None = None
+) -> list[dict[str, str]]:
     """The rows of a CSV. Its columns are among the ``known``, and the ``required`` (None: all) are there."""
     lines = csv.DictReader(io.StringIO(files.read_text(file), newline=""), strict=True)
     rows = []
@@ -150,10 +160,14 @@ def read_table(file: Path, known: Collection[str], required: Collection[str] | N
             raise HypersphereError(f"{file}: line 1: a column is named twice")
         for row in lines:
             if None in row or None in row.values():
-                raise HypersphereError(f"{file}: line {lines.line_num}: has another number of fields than the header")
+                raise HypersphereError(
+                    f"{file}: line {lines.line_num}: has another number of fields than the header"
+                )
             rows.append(row)
     except csv.Error as error:
-        raise HypersphereError(f"{file}: line {lines.reader.line_num}: not valid CSV ({error})") from None
+        raise HypersphereError(
+            f"{file}: line {lines.reader.line_num}: not valid CSV ({error})"
+        ) from None
     return rows
 
 
@@ -244,9 +258,15 @@ def sentence(error: ValidationError, prefix: str = "", typed: bool = False) -> s
             text = f"{field}.{message}" if field else message
         else:
             allowed = (ALTERNATIVE.sub("", _in_words(other, field, typed)) for other in others)
-            short = dict.fromkeys(one.partition(", unable")[0] for one in (message[:1].lower() + message[1:], *allowed))
+            short = dict.fromkeys(
+                one.partition(", unable")[0]
+                for one in (message[:1].lower() + message[1:], *allowed)
+            )
             shown = problem["input"]
-            plain = isinstance(shown, str | int | float | bool | list | None) and len(repr(shown)) <= LONGEST
+            plain = (
+                isinstance(shown, str | int | float | bool | list | None)
+                and len(repr(shown)) <= LONGEST
+            )
             repeated = isinstance(shown, str) and repr(shown) in message
             text = " or ".join(short) + (f" (given: {shown!r})" if plain and not repeated else "")
             text = f"{field}: {text}" if field else text

@@ -23,7 +23,9 @@ NAME = re.compile(r".*_(?P<age>[01])_(?P<gender>[01])\.(?:png|jpg|jpeg)", re.IGN
 SHARE = "0.5pct"
 
 
-def biased_ffhq(root: Path, download: bool = True, *, path: str = "bffhq", size: PositiveInt = 128) -> Arrays:
+def biased_ffhq(
+    root: Path, download: bool = True, *, path: str = "bffhq", size: PositiveInt = 128
+) -> Arrays:
     """19,200 training images, of which 96 conflict, 1,000 validation and 1,000 test images; attribute ``conflicting``.
 
     Args:
@@ -37,8 +39,12 @@ def biased_ffhq(root: Path, download: bool = True, *, path: str = "bffhq", size:
         found = [NAME.fullmatch(name) for name in names]
         if not found or None in found:
             wrong = names[found.index(None)] if found else ""
-            raise HypersphereError(f"{shelf.place}/{wrong}: should hold images called <number>_<age>_<gender>.png")
-        age, gender = (np.array([int(one[key]) for one in found if one], np.int64) for key in ("age", "gender"))
+            raise HypersphereError(
+                f"{shelf.place}/{wrong}: should hold images called <number>_<age>_<gender>.png"
+            )
+        age, gender = (
+            np.array([int(one[key]) for one in found if one], np.int64) for key in ("age", "gender")
+        )
         splits[part] = Split(images(shelf, names, size), {CLASS: age}, {CONFLICTING: age != gender})
     about = published.table()["biased_ffhq"].about()
     return Arrays(splits, {CLASS: ("age 0", "age 1")}, about)

@@ -21,7 +21,9 @@ LABELS = {"labels": CLASS, "fine_labels": CLASS, "coarse_labels": COARSE}
 """Name of labels in the files -> our name."""
 
 
-def cifar(root: Path, download: bool = True, *, classes: Literal[10, 100] = 10, human_labels: bool = False) -> Arrays:
+def cifar(
+    root: Path, download: bool = True, *, classes: Literal[10, 100] = 10, human_labels: bool = False
+) -> Arrays:
     """50,000 training and 10,000 test images, 32 × 32.
 
     Args:
@@ -31,7 +33,9 @@ def cifar(root: Path, download: bool = True, *, classes: Literal[10, 100] = 10, 
             CIFAR-10H's to CIFAR-10's test images (see ``human.add``).
     """
     official, about = SETS[classes], published.table()[f"cifar{classes}"]
-    contents = published.contents(root / official.base_folder, about.files[official.filename], download)
+    contents = published.contents(
+        root / official.base_folder, about.files[official.filename], download
+    )
     # All have the right sha256 before any is unpickled.
     batches = {name: pickle.loads(content, encoding="latin1") for name, content in contents.items()}
     meta = batches[official.meta["filename"]]
@@ -41,7 +45,8 @@ def cifar(root: Path, download: bool = True, *, classes: Literal[10, 100] = 10, 
     splits = {}
     for part, listed in ((TRAIN, official.train_list), (TEST, official.test_list)):
         joined = [batches[name] for name, _ in listed]
-        images = np.concatenate([batch["data"] for batch in joined]).reshape(-1, 3, 32, 32)  # colours, rows, columns
+        # colours, rows, columns
+        images = np.concatenate([batch["data"] for batch in joined]).reshape(-1, 3, 32, 32)
         labels = {
             name: np.concatenate([batch[key] for batch in joined]).astype(np.int64)
             for key, name in LABELS.items()

@@ -59,15 +59,26 @@ def colored_mnist(
         base: MNIST, or scikit-learn's digits on a canvas with clutter.
     """
     plain = part(
-        root, download, base=base, side=side, train_per_class=train_per_class, test_per_class=test_per_class, seed=seed
+        root,
+        download,
+        base=base,
+        side=side,
+        train_per_class=train_per_class,
+        test_per_class=test_per_class,
+        seed=seed,
     )
 
     def coloured(
-        images: UInt8[np.ndarray, "K H W 3"], numbers: Int64[np.ndarray, "K"], bias: Int64[np.ndarray, "N"], part: str
+        images: UInt8[np.ndarray, "K H W 3"],
+        numbers: Int64[np.ndarray, "K"],
+        bias: Int64[np.ndarray, "N"],
+        part: str,
     ) -> UInt8[np.ndarray, "K H W 3"]:
         draws = Draws(numbers, seed, ("colored_mnist", part)).normal("colour", 3)
         colour: Float[np.ndarray, "K 3"] = np.clip(COLOURS[bias[numbers]] + NOISE * draws, 0, 1)
         # The images are grey, so that each channel holds the ink. Fractions are cut off, as in the published code.
         return (images * colour[:, None, None]).astype(np.uint8)
 
-    return composing.biased(plain, NAMES, conflicting_percent, seed, coloured, "coloured as by Nam et al. 2020")
+    return composing.biased(
+        plain, NAMES, conflicting_percent, seed, coloured, "coloured as by Nam et al. 2020"
+    )

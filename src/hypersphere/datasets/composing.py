@@ -38,10 +38,15 @@ class Draws:
 
     def uniform(self, what: str, *shape: int) -> Float[np.ndarray, "N ..."]:
         """Independent draws from [0, 1), of this shape for each image."""
-        rows = [prng.uniform(shape, self.seed, *self.purpose, what, int(number)) for number in self.numbers]
+        rows = [
+            prng.uniform(shape, self.seed, *self.purpose, what, int(number))
+            for number in self.numbers
+        ]
         return np.stack(rows) if rows else np.zeros((0, *shape))
 
-    def between(self, what: str, low: float, high: float, *shape: int) -> Float[np.ndarray, "N ..."]:
+    def between(
+        self, what: str, low: float, high: float, *shape: int
+    ) -> Float[np.ndarray, "N ..."]:
         """Independent draws from [low, high)."""
         return low + (high - low) * self.uniform(what, *shape)
 

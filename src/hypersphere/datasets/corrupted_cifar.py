@@ -47,11 +47,20 @@ def corrupted_cifar(
         base: CIFAR-10, or scikit-learn's digits on a canvas with clutter.
     """
     plain = part(
-        root, download, base=base, side=side, train_per_class=train_per_class, test_per_class=test_per_class, seed=seed
+        root,
+        download,
+        base=base,
+        side=side,
+        train_per_class=train_per_class,
+        test_per_class=test_per_class,
+        seed=seed,
     )
 
     def corrupted(
-        images: UInt8[np.ndarray, "K H W 3"], numbers: Int64[np.ndarray, "K"], bias: Int64[np.ndarray, "N"], part: str
+        images: UInt8[np.ndarray, "K H W 3"],
+        numbers: Int64[np.ndarray, "K"],
+        bias: Int64[np.ndarray, "N"],
+        part: str,
     ) -> UInt8[np.ndarray, "K H W 3"]:
         made = images.copy()
         for place, name in enumerate(CORRUPTIONS):

@@ -40,8 +40,25 @@ EMBOSS = np.array([[-2, -1, 0], [-1, 1, 1], [0, 1, 2]])
 WIBBLE = 100.0
 """How far a plasma's first midpoints may be off; Hendrycks and Dietterich's code."""
 BENCHMARK = (
-    *("gaussian_noise", "shot_noise", "impulse_noise", "defocus_blur", "glass_blur", "motion_blur", "zoom_blur"),
-    *("snow", "frost", "fog", "brightness", "contrast", "elastic_transform", "pixelate", "jpeg_compression"),
+    *(
+        "gaussian_noise",
+        "shot_noise",
+        "impulse_noise",
+        "defocus_blur",
+        "glass_blur",
+        "motion_blur",
+        "zoom_blur",
+    ),
+    *(
+        "snow",
+        "frost",
+        "fog",
+        "brightness",
+        "contrast",
+        "elastic_transform",
+        "pixelate",
+        "jpeg_compression",
+    ),
 )
 """The benchmark's fifteen corruptions."""
 EXTRA = ("speckle_noise", "gaussian_blur", "spatter", "saturate")
@@ -67,7 +84,9 @@ def shot_noise(images: Images, draws: Draws, *, photons: float) -> Images:
     most = np.arange(photons + 12 * np.sqrt(photons) + 20)
     values, starts = np.unique(bytes_[order], return_index=True)
     for value, group in zip(values.astype(np.float64), np.split(order, starts[1:]), strict=False):
-        counts[group] = np.searchsorted(pdtr(most, value / 255 * photons), uniform[group], side="right")
+        counts[group] = np.searchsorted(
+            pdtr(most, value / 255 * photons), uniform[group], side="right"
+        )
     return counts.reshape(images.shape) / photons
 
 
@@ -157,7 +176,9 @@ def frost(images: Images, draws: Draws, *, image: float, ice: float) -> Images:
     seeds = draws.uniform("seeds", 2, side, side)[..., None] ** 6
     angles = draws.between("angles", -90, 90, 2)
     needles = sum(streaked(seeds[:, i], side / 8, side / 16, angles[:, i])[..., 0] for i in (0, 1))
-    bright = np.clip(0.25 + 0.35 * cover + 0.3 * ridges * ridges * ridges + 0.8 * np.asarray(needles), 0, 1)
+    bright = np.clip(
+        0.25 + 0.35 * cover + 0.3 * ridges * ridges * ridges + 0.8 * np.asarray(needles), 0, 1
+    )
     return image * images + ice * (bright[..., None] * ICE)
 
 
@@ -207,7 +228,9 @@ def spatter(
         wet = layer > 0
         rim = wet & ~ndimage.binary_erosion(wet, border_value=1)
         away = ndimage.distance_transform_edt(~rim) if rim.any() else np.full(wet.shape, FARTHEST)
-        height = ndimage.uniform_filter(np.minimum(away, FARTHEST).astype(np.float64), 3, mode="mirror")
+        height = ndimage.uniform_filter(
+            np.minimum(away, FARTHEST).astype(np.float64), 3, mode="mirror"
+        )
         # Each height becomes the share of pixels that are not above it, 0 … 255; the least becomes 0.
         _, rank, count = np.unique(np.floor(height + 0.5), return_inverse=True, return_counts=True)
         below = np.cumsum(count)
@@ -234,7 +257,9 @@ def saturate(images: Images, draws: Draws, *, factor: float, more: float) -> Ima
     saturation = (value - lowest) / np.where(value > 0, value, 1)
     wanted = np.clip(saturation * factor + more, 0, 1)
     greys = value * (1 - wanted * np.array([0, 1, 1]))
-    return np.where(coloured, value - (value - images) * wanted / np.where(coloured, saturation, 1), greys)
+    return np.where(
+        coloured, value - (value - images) * wanted / np.where(coloured, saturation, 1), greys
+    )
 
 
 def jpeg_compression(images: Images, draws: Draws, *, quality: int) -> Images:
@@ -250,14 +275,19 @@ def jpeg_compression(images: Images, draws: Draws, *, quality: int) -> Images:
 def pixelate(images: Images, draws: Draws, *, share: float) -> Images:
     """Shrunk to this share of the side, and enlarged again, by area averages."""
     height, width = images.shape[1:3]
-    small, changed = (max(int(width * share), 1), max(int(height * share), 1)), np.empty_like(images)
+    small, changed = (
+        (max(int(width * share), 1), max(int(height * share), 1)),
+        np.empty_like(images),
+    )
     for place, image in enumerate(np.rint(images * 255).astype(np.uint8)):
         coarse = Image.fromarray(image).resize(small, Image.Resampling.BOX)
         changed[place] = np.asarray(coarse.resize((width, height), Image.Resampling.BOX)) / 255
     return changed
 
 
-def elastic_transform(images: Images, draws: Draws, *, reach: float, sigma: float, jitter: float) -> Images:
+def elastic_transform(
+    images: Images, draws: Draws, *, reach: float, sigma: float, jitter: float
+) -> Images:
     """A random affine map, then a smooth random field of shifts. All three numbers are shares of the side.
 
     Three corners of the middle third, lower right, upper right and upper left, move by up to ``jitter`` along each
@@ -265,13 +295,21 @@ def elastic_transform(images: Images, draws: Draws, *, reach: float, sigma: floa
     smoothed by ``sigma``.
     """
     side = images.shape[1]
-    rows, columns = np.meshgrid(np.arange(side, dtype=np.float64), np.arange(side, dtype=np.float64), indexing="ij")
+    rows, columns = np.meshgrid(
+        np.arange(side, dtype=np.float64), np.arange(side, dtype=np.float64), indexing="ij"
+    )
     centre, arm = side // 2, max(side // 3, 1)
     moved = draws.between("corners", -(side * jitter), side * jitter, 3, 2)
     lower, upper, left = (moved[:, i, :, None, None] for i in range(3))
     # Each step right or down in the image is a step (x, y) in the mapped one.
-    right_x, right_y = (1 + (upper[:, 0] - left[:, 0]) / (2 * arm), (upper[:, 1] - left[:, 1]) / (2 * arm))
-    down_x, down_y = ((lower[:, 0] - upper[:, 0]) / (2 * arm), 1 + (lower[:, 1] - upper[:, 1]) / (2 * arm))
+    right_x, right_y = (
+        1 + (upper[:, 0] - left[:, 0]) / (2 * arm),
+        (upper[:, 1] - left[:, 1]) / (2 * arm),
+    )
+    down_x, down_y = (
+        (lower[:, 0] - upper[:, 0]) / (2 * arm),
+        1 + (lower[:, 1] - upper[:, 1]) / (2 * arm),
+    )
     x = columns - (centre - arm) - left[:, 0]
     y = rows - (centre - arm) - left[:, 1]
     determinant = right_x * down_y - right_y * down_x
@@ -279,7 +317,9 @@ def elastic_transform(images: Images, draws: Draws, *, reach: float, sigma: floa
     source_column = centre - arm + (down_y * x - down_x * y) / determinant
     skewed = bilinear(images, source_row, source_column, repeat_edge=False)
     field = draws.between("field", -1, 1, 2, side, side)
-    blurred = ndimage.gaussian_filter(field, (0, 0, side * sigma, side * sigma), mode="reflect", truncate=3.0)
+    blurred = ndimage.gaussian_filter(
+        field, (0, 0, side * sigma, side * sigma), mode="reflect", truncate=3.0
+    )
     shift = side * reach * blurred
     return bilinear(skewed, rows + shift[:, 0], columns + shift[:, 1], repeat_edge=True)
 
@@ -321,12 +361,17 @@ def magnified(images: Float[np.ndarray, "N H H C"], factor: float) -> Float[np.n
     share = places - low
     near, far = first + low, first + np.minimum(low + 1, part - 1)
     rows = images[:, near] * (1 - share)[:, None, None] + images[:, far] * share[:, None, None]
-    enlarged: np.ndarray = rows[:, :, near] * (1 - share)[:, None] + rows[:, :, far] * share[:, None]
+    enlarged: np.ndarray = (
+        rows[:, :, near] * (1 - share)[:, None] + rows[:, :, far] * share[:, None]
+    )
     return enlarged
 
 
 def streaked(
-    images: Float[np.ndarray, "N H W C"], radius: float, sigma: float, degrees: Float[np.ndarray, "N"]
+    images: Float[np.ndarray, "N H W C"],
+    radius: float,
+    sigma: float,
+    degrees: Float[np.ndarray, "N"],
 ) -> Float[np.ndarray, "N H W C"]:
     """Each image averaged with its shifts along a line, with weights that fall on one side as a normal density.
 
@@ -339,8 +384,12 @@ def streaked(
     n, result = np.arange(len(images))[:, None, None], np.zeros_like(images)
     angles = [math.radians(value) for value in degrees]
     for tap, weight in enumerate(weights):
-        down = np.array([math.ceil(tap * math.sin(angle) - 0.5) for angle in angles], dtype=np.int64)
-        right = np.array([math.ceil(tap * math.cos(angle) - 0.5) for angle in angles], dtype=np.int64)
+        down = np.array(
+            [math.ceil(tap * math.sin(angle) - 0.5) for angle in angles], dtype=np.int64
+        )
+        right = np.array(
+            [math.ceil(tap * math.cos(angle) - 0.5) for angle in angles], dtype=np.int64
+        )
         rows = np.clip(np.arange(height) + down[:, None], 0, height - 1)
         columns = np.clip(np.arange(width) + right[:, None], 0, width - 1)
         result += weight / sum(weights) * images[n, rows[:, :, None], columns[:, None, :]]
@@ -370,16 +419,24 @@ def plasma(side: int, decay: float, draws: Draws) -> Float[np.ndarray, "N side s
         corners = heights[:, even, even]
         across = corners + np.roll(corners, -1, axis=2)
         down = corners + np.roll(corners, -1, axis=1)
-        heights[:, odd, odd] = (across + np.roll(across, -1, axis=1)) / 4 + reach**2 * draw[:, odd, odd]
+        heights[:, odd, odd] = (across + np.roll(across, -1, axis=1)) / 4 + reach**2 * draw[
+            :, odd, odd
+        ]
         middles = heights[:, odd, odd]
-        heights[:, even, odd] = (across + middles + np.roll(middles, 1, axis=1)) / 4 + reach**2 * draw[:, even, odd]
-        heights[:, odd, even] = (down + middles + np.roll(middles, 1, axis=2)) / 4 + reach**2 * draw[:, odd, even]
+        heights[:, even, odd] = (
+            across + middles + np.roll(middles, 1, axis=1)
+        ) / 4 + reach**2 * draw[:, even, odd]
+        heights[:, odd, even] = (
+            down + middles + np.roll(middles, 1, axis=2)
+        ) / 4 + reach**2 * draw[:, odd, even]
         step, reach = step // 2, reach / decay
     heights -= heights.min(axis=(1, 2), keepdims=True)
     return (heights / heights.max(axis=(1, 2), keepdims=True))[:, :side, :side]
 
 
-FUNCTIONS: dict[str, Callable[..., Images]] = {name: globals()[name] for name in (*BENCHMARK, *EXTRA)}
+FUNCTIONS: dict[str, Callable[..., Images]] = {
+    name: globals()[name] for name in (*BENCHMARK, *EXTRA)
+}
 
 
 @cache

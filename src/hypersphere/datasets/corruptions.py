@@ -55,11 +55,21 @@ def corruptions(
         origin: the benchmark's own files, or made here. Never one for the other: a set's bytes depend on its name.
     """
     if origin == "official" and base not in FOLDERS:
-        raise HypersphereError(f"corruptions: origin: there are no official files of {base}; it can be made")
+        raise HypersphereError(
+            f"corruptions: origin: there are no official files of {base}; it can be made"
+        )
     if origin == "official" and (side or test_per_class):
-        raise HypersphereError("corruptions: side, test_per_class: official images are taken as they are; leave it out")
+        raise HypersphereError(
+            "corruptions: side, test_per_class: official images are taken as they are; leave it out"
+        )
     plain = part(
-        root, download, base=base, side=side, train_per_class=train_per_class, test_per_class=test_per_class, seed=seed
+        root,
+        download,
+        base=base,
+        side=side,
+        train_per_class=train_per_class,
+        test_per_class=test_per_class,
+        seed=seed,
     )
     test, clean = plain.splits[TEST], plain.about
     if origin == "made":
@@ -68,7 +78,8 @@ def corruptions(
             change = partial(corrupt, name=name, severity=severity, seed=seed)
             corrupted[f"{name}-{severity}"] = Split(changed(test.images, change), test.labels)
         about = {
-            "source": "corrupted here, as Hendrycks and Dietterich 2019 define it, not their files: " + clean["source"],
+            "source": "corrupted here, as Hendrycks and Dietterich 2019 define it, not their files: "
+            + clean["source"],
             "licence": clean["licence"],
             "citation": f"{published.table()['cifar10_c'].citation}; {clean['citation']}",
         }
@@ -80,7 +91,9 @@ def corruptions(
             names, corrupted = shelf.names(), {}
             for name, severity in product(BENCHMARK, SEVERITIES):
                 members = [one for one in names if one.startswith(f"{name}/{severity}/")]
-                corrupted[f"{name}-{severity}"] = by_class(shelf, members, ids, TINY_SIZE, f"{name}/{severity}")
+                corrupted[f"{name}-{severity}"] = by_class(
+                    shelf, members, ids, TINY_SIZE, f"{name}/{severity}"
+                )
         else:
             corrupted = official(shelf, test)
         own = listed.about()
@@ -102,11 +115,15 @@ def official(shelf: Shelf, test: Split) -> dict[str, Split]:
     def array(name: str) -> UInt8[np.ndarray, "..."]:
         return np.load(io.BytesIO(shelf.read(f"{name}.npy")))
 
-    def rows(name: str, first: int, numbers: Int64[np.ndarray, "K"]) -> UInt8[np.ndarray, "K 32 32 3"]:
+    def rows(
+        name: str, first: int, numbers: Int64[np.ndarray, "K"]
+    ) -> UInt8[np.ndarray, "K 32 32 3"]:
         return array(name)[first + numbers]
 
     if not np.array_equal(array(LABELS), np.tile(test.labels[CLASS], len(SEVERITIES))):
-        raise HypersphereError(f"{shelf.place}/{LABELS}.npy: does not repeat the labels of the test set")
+        raise HypersphereError(
+            f"{shelf.place}/{LABELS}.npy: does not repeat the labels of the test set"
+        )
     splits = {}
     for name, severity in product(FUNCTIONS, SEVERITIES):
         images = Pieces(test.images.shape, partial(rows, name, (severity - 1) * len(test.images)))

@@ -62,9 +62,15 @@ def digits(
         seed: of the division of the scans and of all draws.
     """
     if canvas < SIDE:
-        raise HypersphereError(f"digits: canvas: must be at least {SIDE}, the side of a scan (given: {canvas})")
+        raise HypersphereError(
+            f"digits: canvas: must be at least {SIDE}, the side of a scan (given: {canvas})"
+        )
     upright = [(digit, 0) for digit in range(10)]
-    classes = upright if task == "upright" else [(digit, quarter) for digit in TURNED for quarter in range(4)]
+    classes = (
+        upright
+        if task == "upright"
+        else [(digit, quarter) for digit in TURNED for quarter in range(4)]
+    )
     scans, known = load()
     home = (canvas - SIDE) // 2
     low, high = max(home - shift, 0), min(home + shift, canvas - SIDE)
@@ -75,14 +81,21 @@ def digits(
         labels = np.repeat(np.arange(len(classes), dtype=np.int64), per_class)
         light = np.zeros((len(labels), canvas, canvas))
         shown = []
-        for value, quarter in classes:  # scans are dealt from shuffled decks, so that all are used about equally often
+        # scans are dealt from shuffled decks, so that all are used about equally often
+        for value, quarter in classes:
             members = np.flatnonzero(digit == value)
             decks = range(-(-per_class // len(members)))
-            deals = [prng.permutation(len(members), *key, "deal", value, quarter, deck) for deck in decks]
-            shown.append(np.rot90(pixels[members[np.concatenate(deals)[:per_class]]], quarter, axes=(1, 2)))
+            deals = [
+                prng.permutation(len(members), *key, "deal", value, quarter, deck) for deck in decks
+            ]
+            shown.append(
+                np.rot90(pixels[members[np.concatenate(deals)[:per_class]]], quarter, axes=(1, 2))
+            )
         draws = prng.uniform((len(labels), 2), *key, "shift")
         _paste(light, np.concatenate(shown), low + (draws * (high - low + 1)).astype(np.int64))
-        windows = np.lib.stride_tricks.sliding_window_view(pixels, (FRAGMENT, FRAGMENT), axis=(1, 2))
+        windows = np.lib.stride_tricks.sliding_window_view(
+            pixels, (FRAGMENT, FRAGMENT), axis=(1, 2)
+        )
         for piece in range(clutter):
             # One fragment of a random scan for each image, and its corner on the canvas.
             draws = prng.uniform((len(labels), 5), *key, "clutter", piece)
@@ -97,7 +110,9 @@ def digits(
             ink = papers + (inks - papers) * ink
         images = np.rint(ink * 255).astype(np.uint8)
         splits[part] = Split(images if colours else np.repeat(images, 3, axis=3), {CLASS: labels})
-    names = tuple(f"{digit} turned by {90 * quarter}" if quarter else str(digit) for digit, quarter in classes)
+    names = tuple(
+        f"{digit} turned by {90 * quarter}" if quarter else str(digit) for digit, quarter in classes
+    )
     return Arrays(splits, {CLASS: names}, dict(ABOUT))
 
 
@@ -109,7 +124,9 @@ def load() -> tuple[Float[np.ndarray, "S 8 8"], Int[np.ndarray, "S"]]:
     return bunch.images / BRIGHTEST, bunch.target.astype(np.int64)
 
 
-def split(digit: Int[np.ndarray, "S"], seed: int) -> tuple[Int[np.ndarray, "T"], Int[np.ndarray, "U"]]:
+def split(
+    digit: Int[np.ndarray, "S"], seed: int
+) -> tuple[Int[np.ndarray, "T"], Int[np.ndarray, "U"]]:
     """Numbers of the train scans (two thirds of each digit's scans) and of the test scans (the rest), ascending."""
     train = []
     for value in range(10):
@@ -121,7 +138,9 @@ def split(digit: Int[np.ndarray, "S"], seed: int) -> tuple[Int[np.ndarray, "T"],
 
 
 def _paste(
-    images: Float[np.ndarray, "N H W"], patches: Float[np.ndarray, "N h w"], corners: Int[np.ndarray, "N 2"]
+    images: Float[np.ndarray, "N H W"],
+    patches: Float[np.ndarray, "N h w"],
+    corners: Int[np.ndarray, "N 2"],
 ) -> None:
     """Lay a patch over each image, in place; the brighter pixel wins."""
     h, w = patches.shape[1:]

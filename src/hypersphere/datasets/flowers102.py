@@ -38,7 +38,9 @@ def flowers102(
         test: the authors' part that is our ``test``.
     """
     if train == test:
-        raise HypersphereError(f"flowers102: train and test: name the same part, {train}; training images are no test")
+        raise HypersphereError(
+            f"flowers102: train and test: name the same part, {train}; training images are no test"
+        )
     about, folder = published.table()["flowers102"], root / FOLDER
     tables: dict[str, np.ndarray] = {}
     for name in ("imagelabels.mat", "setid.mat"):

@@ -23,15 +23,20 @@ def folder(root: Path, download: bool = True, *, path: str, size: PositiveInt) -
     """
     parts = PurePosixPath(path).parts
     if not parts or PurePosixPath(path).is_absolute() or ".." in parts:
-        raise HypersphereError(f"folder: path: must be a folder below the data folder (given: {path})")
+        raise HypersphereError(
+            f"folder: path: must be a folder below the data folder (given: {path})"
+        )
     shelf = Shelf(root / path)
     by_split: dict[str, list[str]] = {}
     for name in shelf.names():
         by_split.setdefault(name.split("/")[0], []).append(name)
-    classes = sorted({name.split("/")[1] for name in by_split.get(TRAIN, []) if name.count("/") == 2})
+    classes = sorted(
+        {name.split("/")[1] for name in by_split.get(TRAIN, []) if name.count("/") == 2}
+    )
     if not classes:
         raise HypersphereError(f"{shelf.place}: must hold {TRAIN}/<class>/<image>")
-    in_order = sorted(by_split, key=lambda part: part != TRAIN)  # a class without training images is blamed on them
+    # a class without training images is blamed on them
+    in_order = sorted(by_split, key=lambda part: part != TRAIN)
     splits = {part: by_class(shelf, by_split[part], classes, size, part) for part in in_order}
     about = {"source": f"the folder {path}", "licence": "not stated", "citation": "none"}
     return Arrays(splits, {CLASS: tuple(classes)}, about)

@@ -26,7 +26,9 @@ IMAGES = {"train": 1_281_167, "val": 50_000}
 LISTED = "{path}"
 
 
-def imagenet(root: Path, download: bool = True, *, path: str = "imagenet", size: PositiveInt = 224) -> Arrays:
+def imagenet(
+    root: Path, download: bool = True, *, path: str = "imagenet", size: PositiveInt = 224
+) -> Arrays:
     """1,281,167 training and 50,000 test images, which are ImageNet's validation images; classes by their ids.
 
     Args:
@@ -77,13 +79,17 @@ def _classes(names: Iterable[str], place: Path) -> tuple[str, ...]:
     """The WordNet ids of the classes: the folders of training images."""
     classes = tuple(sorted({name.partition("/")[0] for name in names}))
     if len(classes) != CLASSES:
-        raise HypersphereError(f"{place}: has {len(classes):,} folders of classes; ImageNet has {CLASSES:,}")
+        raise HypersphereError(
+            f"{place}: has {len(classes):,} folders of classes; ImageNet has {CLASSES:,}"
+        )
     return classes
 
 
 def _check_number(split: Split, part: str, place: Path) -> None:
     if len(split.images) != IMAGES[part]:
-        raise HypersphereError(f"{place}: has {len(split.images):,} images; ImageNet has {IMAGES[part]:,} there")
+        raise HypersphereError(
+            f"{place}: has {len(split.images):,} images; ImageNet has {IMAGES[part]:,} there"
+        )
 
 
 def _leaves(meta: bytes) -> dict[int, str]:

@@ -20,7 +20,9 @@ LIST = data_files.FOLDER / "imagenet100.txt"
 LISTED = "{path}"
 
 
-def imagenet100(root: Path, download: bool = True, *, path: str = "imagenet", size: PositiveInt = 128) -> Arrays:
+def imagenet100(
+    root: Path, download: bool = True, *, path: str = "imagenet", size: PositiveInt = 128
+) -> Arrays:
     """About 126,700 training images and 5,000 test images (ImageNet's validation images), in the order of WordNet ids.
 
     Args:
@@ -31,6 +33,10 @@ def imagenet100(root: Path, download: bool = True, *, path: str = "imagenet", si
     splits = {}
     for part, folder in ((TRAIN, "train"), (TEST, "val")):
         shelf = Shelf(root / path / folder)
-        names = [f"{one}/{name}" for one in ids for name in Shelf(root / path / folder / one).names() or [""]]
+        names = [
+            f"{one}/{name}"
+            for one in ids
+            for name in Shelf(root / path / folder / one).names() or [""]
+        ]
         splits[part] = by_class(shelf, names, ids, size)
     return Arrays(splits, {CLASS: tuple(ids)}, published.table()["imagenet100"].about())

@@ -49,4 +49,6 @@ def _content(plain: Path, file: published.File, download: bool) -> bytes:
                 raise
             print(f"note: {error}; {packed} is read instead", flush=True)
     published.require(file, packed, download)  # so its md5 is right
-    return published.checked(gzip.decompress(Shelf(packed.parent).read(packed.name)), listed, packed)
+    return published.checked(
+        gzip.decompress(Shelf(packed.parent).read(packed.name)), listed, packed
+    )

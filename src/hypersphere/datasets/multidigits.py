@@ -67,12 +67,16 @@ def multidigits(
     """
     sides = (side, second_side) if second_side else (side,) * count
     if second_side and (count > 2 or placement == "grid"):
-        raise HypersphereError("multidigits: second_side: two digits at random places; leave out count, placement")
+        raise HypersphereError(
+            "multidigits: second_side: two digits at random places; leave out count, placement"
+        )
     if (least := side + second_side) > canvas:
         wanted = f"must be at least {least}, for a digit, or two of two sizes without overlap (given: {canvas})"
         raise HypersphereError(f"multidigits: canvas: {wanted}")
     if placement == "grid" and count > (room := (canvas // side) ** 2):
-        raise HypersphereError(f"multidigits: count: the grid has {room} cells of {side} px (given: {count})")
+        raise HypersphereError(
+            f"multidigits: count: the grid has {room} cells of {side} px (given: {count})"
+        )
     names = tuple(str(digit) for digit in range(10))
     if scans == "mnist":
         found = mnist(root, download)
@@ -80,7 +84,9 @@ def multidigits(
         light, digit = scikit.load()
         pixels = np.repeat(np.rint(light * 255).astype(np.uint8)[..., None], 3, axis=3)
         halves = zip((TRAIN, TEST), scikit.split(digit, seed), strict=True)
-        divided = {part: Split(pixels[numbers], {CLASS: digit[numbers]}) for part, numbers in halves}
+        divided = {
+            part: Split(pixels[numbers], {CLASS: digit[numbers]}) for part, numbers in halves
+        }
         found = Arrays(divided, {CLASS: names}, scikit.ABOUT)
     parts = {TRAIN: (TRAIN, sides), PROBE: (TRAIN, sides[:1]), TEST: (TEST, sides[:1])}
     if second_side:
@@ -101,7 +107,9 @@ def multidigits(
     return Arrays(splits, {label: names for label in labels}, about)
 
 
-def _split(scans: Split, sides: tuple[int, ...], placement: str, canvas: int, draws: Draws) -> Split:
+def _split(
+    scans: Split, sides: tuple[int, ...], placement: str, canvas: int, draws: Draws
+) -> Split:
     """Images of digits of these sides, and the label of each digit."""
     pixels, digit = scans.images, scans.labels[CLASS]
     shown = draws.numbers[:, None] % len(digit)  # the number of each digit's scan

@@ -49,43 +49,66 @@ def part(
         human_labels: add the labels that people gave CIFAR's images (see ``cifar``).
     """
     if human_labels and base not in ("cifar10", "cifar100"):
-        raise HypersphereError(f"part: human_labels: people labelled cifar10 and cifar100 (given: {base})")
+        raise HypersphereError(
+            f"part: human_labels: people labelled cifar10 and cifar100 (given: {base})"
+        )
     per_class = {TRAIN: train_per_class, TEST: test_per_class}
     if base == "digits":
         counts = train_per_class or TRAIN_DIGITS, test_per_class or TEST_DIGITS
-        arrays = digits(root, canvas=side or CANVAS, train_per_class=counts[0], test_per_class=counts[1], seed=seed)
+        arrays = digits(
+            root,
+            canvas=side or CANVAS,
+            train_per_class=counts[0],
+            test_per_class=counts[1],
+            seed=seed,
+        )
         side, per_class = 0, {}  # they are composed as asked for
     elif base == "mnist":
         arrays = mnist(root, download)
     elif base == "tiny_imagenet":
         arrays = tiny_imagenet(root, download)
     else:
-        arrays = cifar(root, download, classes=100 if base == "cifar100" else 10, human_labels=human_labels)
+        arrays = cifar(
+            root, download, classes=100 if base == "cifar100" else 10, human_labels=human_labels
+        )
     if labels not in arrays.class_names:
         raise HypersphereError(f"part: labels: {base} has no superclasses")
     splits = {}
     for name, split in arrays.splits.items():
         own = split.images.shape[1]
         if own % (side or own):
-            raise HypersphereError(f"{base}: side: must divide {own}, the images' own (given: {side})")
+            raise HypersphereError(
+                f"{base}: side: must divide {own}, the images' own (given: {side})"
+            )
         numbers = np.arange(len(split.images), dtype=np.int64)
         if per_class.get(name):
             balanced = Imbalance(head=per_class[name], ratio=1, seed=seed)
-            numbers = store.choose_images(split.labels[CLASS], balanced, len(arrays.class_names[CLASS]))
+            numbers = store.choose_images(
+                split.labels[CLASS], balanced, len(arrays.class_names[CLASS])
+            )
         named = split.labels if labels == CLASS else {CLASS: split.labels[labels]}
-        chosen = ({key: values[numbers] for key, values in one.items()} for one in (named, split.attributes))
+        chosen = (
+            {key: values[numbers] for key, values in one.items()}
+            for one in (named, split.attributes)
+        )
         splits[name] = Split(_shown(split.images, numbers, side or own, border), *chosen)
     class_names = arrays.class_names if labels == CLASS else {CLASS: arrays.class_names[labels]}
     return Arrays(splits, class_names, arrays.about)
 
 
 def _shown(
-    images: UInt8[np.ndarray, "N H W 3"] | Pieces, numbers: Int64[np.ndarray, "K"], side: int, border: int
+    images: UInt8[np.ndarray, "N H W 3"] | Pieces,
+    numbers: Int64[np.ndarray, "K"],
+    side: int,
+    border: int,
 ) -> Pieces:
     """The images of these numbers, shrunk and framed."""
     around = ((0, 0), (border, border), (border, border), (0, 0))
     whole = side + 2 * border
-    return Pieces((len(numbers), whole, whole, 3), lambda asked: np.pad(shrunk(images[numbers[asked]], side), around))
+    return Pieces(
+        (len(numbers), whole, whole, 3),
+        lambda asked: np.pad(shrunk(images[numbers[asked]], side), around),
+    )
 
 
 def shrunk(images: UInt8[np.ndarray, "N H H C"], side: int) -> UInt8[np.ndarray, "N side side C"]:

@@ -56,7 +56,9 @@ def _digests(images: Shaped[np.ndarray, "N ..."]) -> Shaped[np.ndarray, "N"]:
     return np.fromiter(each, "S16", count=len(images))
 
 
-def _under_two_labels(compared: Shaped[np.ndarray, "N"], labels: Int64[np.ndarray, "N"]) -> Bool[np.ndarray, "N"]:
+def _under_two_labels(
+    compared: Shaped[np.ndarray, "N"], labels: Int64[np.ndarray, "N"]
+) -> Bool[np.ndarray, "N"]:
     """Of images by their digests, which have an equal one with another label."""
     distinct, which = np.unique(compared, return_inverse=True)
     lowest, highest = np.full(len(distinct), np.iinfo(np.int64).max), np.full(len(distinct), -1)

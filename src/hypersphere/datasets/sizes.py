@@ -30,7 +30,11 @@ def stated(dataset: Dataset) -> Size | None:
     given = registry.schema("datasets", name).model_validate(dataset.source.parameters).model_dump()
     rows = {row["name"]: row for row in data_files.rows(data_files.FOLDER / "images.csv")}
     own = registry.read_constant("datasets", name, "SIZED", "").format(**given)
-    parts = [f"{name}{given.get('classes')}", f"{name}_{given.get('task')}", f"{name}_{given.get('train')}"]
+    parts = [
+        f"{name}{given.get('classes')}",
+        f"{name}_{given.get('task')}",
+        f"{name}_{given.get('train')}",
+    ]
     row = next((rows[one] for one in (given.get("base"), own, *parts, name) if one in rows), None)
     if row is None:
         return None

@@ -39,7 +39,8 @@ def stl10(
     names = shelf.read("class_names.txt").decode().split()
     splits = {}
     for part in (TRAIN, TEST):
-        labels = np.frombuffer(shelf.read(f"{part}_y.bin"), np.uint8).astype(np.int64) - 1  # the file counts from 1
+        # the file counts from 1
+        labels = np.frombuffer(shelf.read(f"{part}_y.bin"), np.uint8).astype(np.int64) - 1
         content = shelf.read(f"{part}_X.bin")
         splits[part] = Split(_images([_of_bytes(content)], size), {CLASS: labels})
     if unlabelled:

@@ -50,7 +50,9 @@ class Named(dict[str, Any]):
         self.kind = kind
 
     def __missing__(self, name: str) -> Any:
-        raise HypersphereError(f"{self.kind} '{name}': no such name; there is {', '.join(sorted(self)) or 'none'}")
+        raise HypersphereError(
+            f"{self.kind} '{name}': no such name; there is {', '.join(sorted(self)) or 'none'}"
+        )
 
 
 @dataclass(frozen=True)
@@ -94,11 +96,15 @@ class Prepared:
         about = Named(self.manifest["splits"], f"{dataset}: split")[name]
 
         def mapped(array: str) -> np.ndarray:
-            content: np.ndarray = np.load(self.folder / name / f"{array}.npy", mmap_mode="r", allow_pickle=False)
+            content: np.ndarray = np.load(
+                self.folder / name / f"{array}.npy", mmap_mode="r", allow_pickle=False
+            )
             return content
 
         labels = {label: mapped(LABELS.format(label)) for label in about["labels"]}
-        attributes = {attribute: mapped(ATTRIBUTE.format(attribute)) for attribute in about["attributes"]}
+        attributes = {
+            attribute: mapped(ATTRIBUTE.format(attribute)) for attribute in about["attributes"]
+        }
         return PreparedSplit(
             images=mapped("images"),
             labels=Named(labels, f"{dataset}: split {name}: labels"),
@@ -108,7 +114,9 @@ class Prepared:
 
     def class_names(self, label: str = CLASS) -> tuple[str, ...]:
         """Names of the classes of these labels, from label 0 on."""
-        return tuple(Named(self.manifest["class_names"], f"dataset {self.manifest['name']}: labels")[label])
+        return tuple(
+            Named(self.manifest["class_names"], f"dataset {self.manifest['name']}: labels")[label]
+        )
 
 
 def prepare(dataset: Dataset, data: Path, data_root: Path | None) -> Path:
@@ -119,10 +127,15 @@ def prepare(dataset: Dataset, data: Path, data_root: Path | None) -> Path:
     ``data_root`` is a folder that already holds the source, and is only read; else downloads go to ``data/raw``.
     """
     if dataset.source is None:
-        raise HypersphereError(f"dataset {dataset.name}: source: it has no loader yet, so it cannot be prepared")
+        raise HypersphereError(
+            f"dataset {dataset.name}: source: it has no loader yet, so it cannot be prepared"
+        )
     folder = data / "processed" / dataset.folder
     root, download = (data / "raw", True) if data_root is None else (data_root, False)
-    made_of = {data_files.LISTING: data_files.listed(dataset.source, root), CODE: digests.dataset_digest(dataset)}
+    made_of = {
+        data_files.LISTING: data_files.listed(dataset.source, root),
+        CODE: digests.dataset_digest(dataset),
+    }
     if _whole(folder, made_of):
         return folder
     with files.writing(folder):
@@ -151,16 +164,22 @@ def ready(dataset: Dataset, data: Path, data_root: Path | None) -> Prepared:
 def check(arrays: Arrays, source: str) -> None:
     """Refuse arrays of a source that do not belong together; the sentence names ``source``, split and array."""
     if TRAIN not in arrays.splits:
-        raise HypersphereError(f"{source}: has no split {TRAIN}, only {', '.join(sorted(arrays.splits)) or 'nothing'}")
+        raise HypersphereError(
+            f"{source}: has no split {TRAIN}, only {', '.join(sorted(arrays.splits)) or 'nothing'}"
+        )
     shape = arrays.splits[TRAIN].images.shape[1:]
     expected = CONTENT.get(len(shape), np.dtype(np.uint8))
     for part, split in arrays.splits.items():
         where, images = f"{source}: split {part}", split.images
         for word in (part, *split.labels, *split.attributes):
             if not WORD.fullmatch(word):
-                raise HypersphereError(f"{where}: '{word}': a name consists of lower-case letters, digits, - and _")
+                raise HypersphereError(
+                    f"{where}: '{word}': a name consists of lower-case letters, digits, - and _"
+                )
         if images.shape[1:] != shape or images.dtype != expected:
-            raise HypersphereError(f"{where}: images are {images.dtype} {images.shape[1:]}, not {expected} {shape}")
+            raise HypersphereError(
+                f"{where}: images are {images.dtype} {images.shape[1:]}, not {expected} {shape}"
+            )
         for name, values in (*split.labels.items(), *split.attributes.items()):
             if values.shape != images.shape[:1]:
                 problem = f"has shape {values.shape}, but there are {len(images)} images"
@@ -168,7 +187,9 @@ def check(arrays: Arrays, source: str) -> None:
         for name, values in split.labels.items():
             classes = len(arrays.class_names.get(name, ()))
             if values.dtype != np.int64 or not ((values >= 0) & (values < classes)).all():
-                problem = f"must be integers (int64) from 0 to below {classes}, the number of class_names"
+                problem = (
+                    f"must be integers (int64) from 0 to below {classes}, the number of class_names"
+                )
                 raise HypersphereError(f"{where}: labels {name}: {problem}")
 
 
@@ -181,7 +202,9 @@ def images_per_class(imbalance: Imbalance, classes: int) -> list[int]:
     return [int(settled(imbalance.head * imbalance.ratio**-i)) for i in range(classes)]
 
 
-def choose_images(labels: Int64[np.ndarray, "N"], imbalance: Imbalance, classes: int) -> Int64[np.ndarray, "K"]:
+def choose_images(
+    labels: Int64[np.ndarray, "N"], imbalance: Imbalance, classes: int
+) -> Int64[np.ndarray, "K"]:
     """Original numbers of the images that an imbalance keeps, ascending.
 
     The paper does not say which are kept; here a keyed permutation per class decides, or, with ``keep: first``, the
@@ -201,15 +224,28 @@ def choose_images(labels: Int64[np.ndarray, "N"], imbalance: Imbalance, classes:
     return np.sort(np.concatenate(kept)).astype(np.int64)
 
 
-def _write(folder: Path, dataset: Dataset, arrays: Arrays, made_of: Mapping[str, str | None]) -> None:
+def _write(
+    folder: Path, dataset: Dataset, arrays: Arrays, made_of: Mapping[str, str | None]
+) -> None:
     """Write the kept images with what is known of them, then the manifest that describes the files."""
-    kept = {name: np.arange(len(split.images), dtype=np.int64) for name, split in arrays.splits.items()}
-    few = None if dataset.test_per_class is None else Imbalance(head=dataset.test_per_class, ratio=1)
-    for name, field, limit in ((TRAIN, "imbalance", dataset.imbalance), (TEST, "test_per_class", few)):
+    kept = {
+        name: np.arange(len(split.images), dtype=np.int64) for name, split in arrays.splits.items()
+    }
+    few = (
+        None if dataset.test_per_class is None else Imbalance(head=dataset.test_per_class, ratio=1)
+    )
+    for name, field, limit in (
+        (TRAIN, "imbalance", dataset.imbalance),
+        (TEST, "test_per_class", few),
+    ):
         if limit is not None:
             if name not in kept or CLASS not in arrays.splits[name].labels:
-                raise HypersphereError(f"dataset {dataset.name}: {field}: needs a split {name} with labels {CLASS}")
-            kept[name] = choose_images(arrays.splits[name].labels[CLASS], limit, len(arrays.class_names[CLASS]))
+                raise HypersphereError(
+                    f"dataset {dataset.name}: {field}: needs a split {name} with labels {CLASS}"
+                )
+            kept[name] = choose_images(
+                arrays.splits[name].labels[CLASS], limit, len(arrays.class_names[CLASS])
+            )
     splits, described, compared = {}, {}, {}
     for part, split in arrays.splits.items():
         (folder / part).mkdir()
@@ -220,12 +256,19 @@ def _write(folder: Path, dataset: Dataset, arrays: Arrays, made_of: Mapping[str,
         named |= {ATTRIBUTE.format(name): split.attributes[name][kept[part]] for name in attributes}
         named["index"] = kept[part]
         for name, content in named.items():
-            np.save(folder / part / f"{name}.npy", np.ascontiguousarray(content), allow_pickle=False)
+            np.save(
+                folder / part / f"{name}.npy", np.ascontiguousarray(content), allow_pickle=False
+            )
         images = np.load(folder / part / "images.npy", mmap_mode="r", allow_pickle=False)
-        compared[part] = repeated.Content(images, {name: named[LABELS.format(name)] for name in labels})
+        compared[part] = repeated.Content(
+            images, {name: named[LABELS.format(name)] for name in labels}
+        )
         for name in ("images", *named):
             path = folder / part / f"{name}.npy"
-            described[f"{part}/{name}.npy"] = {"sha256": files.sha256(path), "bytes": path.stat().st_size}
+            described[f"{part}/{name}.npy"] = {
+                "sha256": files.sha256(path),
+                "bytes": path.stat().st_size,
+            }
     manifest = {
         "schema": SCHEMA,
         "name": dataset.name,
@@ -242,7 +285,9 @@ def _write(folder: Path, dataset: Dataset, arrays: Arrays, made_of: Mapping[str,
     files.write_sealed(folder / MANIFEST, manifest)
 
 
-def write_images(path: Path, images: UInt8[np.ndarray, "N H W 3"] | Pieces, kept: Int64[np.ndarray, "K"]) -> None:
+def write_images(
+    path: Path, images: UInt8[np.ndarray, "N H W 3"] | Pieces, kept: Int64[np.ndarray, "K"]
+) -> None:
     """Write the images of these numbers, which ascend, as an array [K, H, W, 3]; tokens as [K, S, L], int32.
 
     The bytes are those of ``numpy.save``. They are written a piece at a time, so that memory never holds a split, and
@@ -302,7 +347,9 @@ def verify(folder: Path) -> dict[str, Any]:
     manifest = read_manifest(folder)
     for name, about in manifest["files"].items():
         path = folder / name
-        if problem := _hashed(path, about["sha256"], path.stat().st_mtime_ns if path.is_file() else 0):
+        if problem := _hashed(
+            path, about["sha256"], path.stat().st_mtime_ns if path.is_file() else 0
+        ):
             raise DamagedError(f"{path}: {problem}; {_advice(folder)}", folder / MANIFEST)
     return manifest
 

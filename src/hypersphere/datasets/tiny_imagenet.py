@@ -22,7 +22,11 @@ def tiny_imagenet(root: Path, download: bool = True) -> Arrays:
     about = published.table()["tiny_imagenet"]
     shelf = published.shelf(root / FOLDER, about.files[ARCHIVE], download)
     ids = sorted(shelf.read("wnids.txt").decode().split())
-    train = [name.split("/") for name in shelf.names() if name.startswith("train/") and name.endswith(".JPEG")]
+    train = [
+        name.split("/")
+        for name in shelf.names()
+        if name.startswith("train/") and name.endswith(".JPEG")
+    ]
     tests = [line.split("\t") for line in shelf.read(ANNOTATIONS).decode().splitlines()]
     listed = {
         TRAIN: [("/".join(parts), parts[1]) for parts in train],

@@ -37,7 +37,9 @@ class Pieces:
 
 def changed(
     images: UInt8[np.ndarray, "N H W 3"] | Pieces,
-    change: Callable[[UInt8[np.ndarray, "K H W 3"], Int64[np.ndarray, "K"]], UInt8[np.ndarray, "K H W 3"]],
+    change: Callable[
+        [UInt8[np.ndarray, "K H W 3"], Int64[np.ndarray, "K"]], UInt8[np.ndarray, "K H W 3"]
+    ],
 ) -> Pieces:
     """Images that are changed when they are read, by a function of some of them and of their numbers."""
     n, height, width, _ = images.shape

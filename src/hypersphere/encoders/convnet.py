@@ -22,7 +22,9 @@ def convnet(*, width: PositiveInt = 16) -> nn.Module:
     """
     network, channels = nn.Sequential(), 3
     for i, wider in enumerate((width, 2 * width, 4 * width)):
-        conv = nn.Conv2d(channels, wider, kernel_size=3, stride=2 if i else 1, padding=1, bias=False)
+        conv = nn.Conv2d(
+            channels, wider, kernel_size=3, stride=2 if i else 1, padding=1, bias=False
+        )
         layers = {"conv": conv, "bn": nn.BatchNorm2d(wider), "relu": nn.ReLU(inplace=True)}
         network.add_module(f"layer{i + 1}", nn.Sequential(OrderedDict(layers)))
         channels = wider

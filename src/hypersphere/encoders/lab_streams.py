@@ -55,7 +55,9 @@ class LabStreams(nn.Module):
         their code (train_CMC.py), with ranges that differ by less than 0.003.
         """
         channels = zip(to_lab(images).unbind(1), RANGES, strict=True)
-        lab = torch.stack([(channel - low) * (2 / (high - low)) - 1 for channel, (low, high) in channels], dim=1)
+        lab = torch.stack(
+            [(channel - low) * (2 / (high - low)) - 1 for channel, (low, high) in channels], dim=1
+        )
         return torch.cat([self.lightness(lab[:, :1]), self.colour(lab[:, 1:])], dim=1)
 
 
@@ -73,9 +75,13 @@ def lab_streams(
         stem: of resnet18 and resnet50, as in ``resnet``.
     """
     if backbone in ("convnet", "resnet8") and stem != "cifar":
-        raise HypersphereError(f"encoder: lab_streams: stem: {backbone} has none; resnet18 and resnet50 have one")
+        raise HypersphereError(
+            f"encoder: lab_streams: stem: {backbone} has none; resnet18 and resnet50 have one"
+        )
     if backbone in ("resnet18", "resnet50") and width != 16:
-        raise HypersphereError(f"encoder: lab_streams: width: {backbone}'s is fixed; convnet and resnet8 take one")
+        raise HypersphereError(
+            f"encoder: lab_streams: width: {backbone}'s is fixed; convnet and resnet8 take one"
+        )
     streams = []
     for channels in (1, 2):
         if backbone == "convnet":
@@ -85,7 +91,10 @@ def lab_streams(
         else:
             stream = resnet(depth=18 if backbone == "resnet18" else 50, stem=stem)
         conv: Any = stream.get_submodule("layer1.conv" if backbone == "convnet" else "conv1")
-        conv.in_channels, conv.weight = channels, nn.Parameter(conv.weight.detach()[:, :channels].clone())
+        conv.in_channels, conv.weight = (
+            channels,
+            nn.Parameter(conv.weight.detach()[:, :channels].clone()),
+        )
         streams.append(stream)
     return LabStreams(*streams)
 
@@ -99,5 +108,8 @@ def to_lab(images: Float[Tensor, "n 3 h w"]) -> Float[Tensor, "n 3 h w"]:
     # CIE's cube root with its linear part. The clamp avoids an infinite slope at 0, which ``where`` turns into NaN.
     roots = [share.clamp(min=_DELTA**3) ** (1 / 3) for share in shares]
     lines = [share / (3 * _DELTA**2) + 4 / 29 for share in shares]
-    x, y, z = (torch.where(s > _DELTA**3, root, line) for s, root, line in zip(shares, roots, lines, strict=True))
+    x, y, z = (
+        torch.where(s > _DELTA**3, root, line)
+        for s, root, line in zip(shares, roots, lines, strict=True)
+    )
     return torch.stack([116 * y - 16, 500 * (x - y), 200 * (y - z)], dim=1)

@@ -9,7 +9,10 @@ BATCH_NORM = True
 
 
 def resnet(
-    *, depth: Literal[18, 50], stem: Literal["cifar", "max_pool", "imagenet"], zero_init_residual: bool = False
+    *,
+    depth: Literal[18, 50],
+    stem: Literal["cifar", "max_pool", "imagenet"],
+    zero_init_residual: bool = False,
 ) -> nn.Module:
     """A ResNet without its classifier; ``feature_dim`` is 512 or 2048.
 

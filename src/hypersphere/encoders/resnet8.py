@@ -43,7 +43,9 @@ class BasicBlock(nn.Module):
 
     def __init__(self, channels_in: int, channels_out: int, stride: int) -> None:
         super().__init__()
-        self.conv1 = nn.Conv2d(channels_in, channels_out, kernel_size=3, stride=stride, padding=1, bias=False)
+        self.conv1 = nn.Conv2d(
+            channels_in, channels_out, kernel_size=3, stride=stride, padding=1, bias=False
+        )
         self.bn1 = nn.BatchNorm2d(channels_out)
         self.relu = nn.ReLU(inplace=True)
         self.conv2 = nn.Conv2d(channels_out, channels_out, kernel_size=3, padding=1, bias=False)

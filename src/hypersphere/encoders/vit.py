@@ -23,7 +23,9 @@ class ViT(VisionTransformer):
         """Features of the images."""
         height, width = images.shape[-2:]
         if (height, width) != (self.image_size, self.image_size):
-            raise HypersphereError(f"encoder: vit: image_size is {self.image_size}, but images are {height} x {width}")
+            raise HypersphereError(
+                f"encoder: vit: image_size is {self.image_size}, but images are {height} x {width}"
+            )
         return super().forward(images)
 
     def draw_initial(self, generator: Callable[[str], torch.Generator]) -> None:
@@ -36,20 +38,30 @@ class ViT(VisionTransformer):
         """
         projection = self.conv_proj
         deviation = projection.weight[0].numel() ** -0.5
-        nn.init.trunc_normal_(projection.weight, std=deviation, generator=generator("conv_proj.weight"))
-        nn.init.normal_(self.encoder.pos_embedding, std=0.02, generator=generator("encoder.pos_embedding"))
+        nn.init.trunc_normal_(
+            projection.weight, std=deviation, generator=generator("conv_proj.weight")
+        )
+        nn.init.normal_(
+            self.encoder.pos_embedding, std=0.02, generator=generator("encoder.pos_embedding")
+        )
         for tensor in (projection.bias, self.class_token):
             nn.init.zeros_(tensor)
         for name, module in self.named_modules():
             if isinstance(module, nn.MultiheadAttention):
-                nn.init.xavier_uniform_(module.in_proj_weight, generator=generator(f"{name}.in_proj_weight"))
+                nn.init.xavier_uniform_(
+                    module.in_proj_weight, generator=generator(f"{name}.in_proj_weight")
+                )
                 nn.init.zeros_(module.in_proj_bias)
                 nn.init.zeros_(module.out_proj.bias)
             elif isinstance(module, MLPBlock):
                 for part, layer in module.named_children():
                     if isinstance(layer, nn.Linear):
-                        nn.init.xavier_uniform_(layer.weight, generator=generator(f"{name}.{part}.weight"))
-                        nn.init.normal_(layer.bias, std=1e-6, generator=generator(f"{name}.{part}.bias"))
+                        nn.init.xavier_uniform_(
+                            layer.weight, generator=generator(f"{name}.{part}.weight")
+                        )
+                        nn.init.normal_(
+                            layer.bias, std=1e-6, generator=generator(f"{name}.{part}.bias")
+                        )
 
 
 def vit(
@@ -73,7 +85,9 @@ def vit(
         heads: attention heads per layer, a divisor of ``width``.
     """
     if image_size % patch:
-        raise HypersphereError(f"encoder: vit: patch must divide image_size {image_size} (given: {patch})")
+        raise HypersphereError(
+            f"encoder: vit: patch must divide image_size {image_size} (given: {patch})"
+        )
     if width % heads:
         raise HypersphereError(f"encoder: vit: heads must divide width {width} (given: {heads})")
     return ViT(image_size, patch, depth, width, heads)

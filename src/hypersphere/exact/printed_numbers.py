@@ -24,7 +24,15 @@ from hypersphere.config.audit_file import Audit, AuditClaim, RepeatedTables
 from hypersphere.config.claims import Claim, load
 from hypersphere.exact.study import Context, ExactNumber, ExactStudy, counted, everywhere, only
 
-TESTED = ("linear_top1", "linear_top5", "knn_top1", "knn_top5", "mlp_top1", "transfer_top1", "text_accuracy")
+TESTED = (
+    "linear_top1",
+    "linear_top5",
+    "knn_top1",
+    "knn_top5",
+    "mlp_top1",
+    "transfer_top1",
+    "text_accuracy",
+)
 """Metrics that are shares of test examples."""
 CONTRASTIVE = "contrastive_top1"  # an accuracy over an unknown number of pairs
 WAYS = (grim.MEASURED, grim.TRUNCATED, grim.RUNS_ROUNDED)
@@ -51,7 +59,9 @@ def printed_numbers(context: Context) -> ExactStudy:
         "binomial_floor": binomial_floor([cell for cell, _ in accuracies], by_test_set),
         "binomial_effects": by_test_set.assign(series=by_test_set["series"].map(document.label)),
         "seed_counts": runs,
-        "printed_tests": printed_tests(by_runs.assign(method=by_runs["method"].map(document.label))),
+        "printed_tests": printed_tests(
+            by_runs.assign(method=by_runs["method"].map(document.label))
+        ),
         "last_digits": digits,
     }
     answers = [*on_runs(context.paper, runs), *on_digits(context.paper, digits)]
@@ -94,7 +104,9 @@ def on_digits(paper: str, digits: pd.DataFrame) -> list[ExactNumber]:
     return [everywhere(f"{paper}.last_digits.parity", digits["p_odd"] >= LEVEL)]
 
 
-def on_effects(claims: Iterable[Claim], artifact: str, effects: pd.DataFrame, audit: Audit) -> Iterator[ExactNumber]:
+def on_effects(
+    claims: Iterable[Claim], artifact: str, effects: pd.DataFrame, audit: Audit
+) -> Iterator[ExactNumber]:
     """Are none of a claim's effects significant, or, if it says so, all?"""
     for claim in claims:
         if claim.artifact == artifact:
@@ -229,7 +241,8 @@ def binomial_effects(cells: Iterable[Cell], repeated: RepeatedTables | None = No
     table["series"] = table["method"] if compares_methods else table["variant"]
     table["column"] = table["table"].map(ranks_of(table["table"]))
     share = (by_table.cumcount() + 0.5) / by_table["z"].transform("size")
-    table["across"] = table["column"] + 0.8 * (share - 0.5)  # side by side in their table's column, in printed order
+    # side by side in their table's column, in printed order
+    table["across"] = table["column"] + 0.8 * (share - 0.5)
     return table
 
 
@@ -250,7 +263,9 @@ def binomial_floor(cells: Sequence[Cell], effects: pd.DataFrame) -> pd.DataFrame
     """
     rows = []
     for table in in_order([*(cell.where for cell in cells), *effects["table"]]):
-        floors = pd.Series([chance.floor(cell) for cell in cells if cell.where == table], dtype=float)
+        floors = pd.Series(
+            [chance.floor(cell) for cell in cells if cell.where == table], dtype=float
+        )
         of_table = only(effects, table=table)
         number = len(of_table)
         beyond = int(of_table["beyond"].sum())
@@ -344,7 +359,9 @@ def printed_tests(tests: pd.DataFrame) -> pd.DataFrame:
     of_table = of_group.assign(method="", variant="")
     groups = pd.concat([of_group, of_table]).groupby(["table", "method", "variant"], sort=False)
     counts = {name: (name, "sum") for name in (*below, "always", "never")}
-    rows = groups.agg(effects=("p_3", "size"), **counts, low_3=("p_3", "min"), high_3=("p_3", "max")).reset_index()
+    rows = groups.agg(
+        effects=("p_3", "size"), **counts, low_3=("p_3", "min"), high_3=("p_3", "max")
+    ).reset_index()
     rows["chance"] = (1 - rows["low_3"]) ** rows["effects"]
     has_one_group = rows.groupby("table")["table"].transform("size") == 2
     rows = rows[(rows["variant"] == "") | ~has_one_group]

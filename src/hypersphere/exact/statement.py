@@ -64,7 +64,9 @@ class Statement:
 
 def given(**inputs: object) -> Callable[[], Inputs]:
     """Inputs written out, for ``Statement.simple``."""
-    return lambda: {name: torch.tensor(value, dtype=torch.float64) for name, value in inputs.items()}
+    return lambda: {
+        name: torch.tensor(value, dtype=torch.float64) for name, value in inputs.items()
+    }
 
 
 def of_case(case: Callable[..., Case], check: Callable[[Case], Checked]) -> Callable[..., Checked]:
@@ -91,7 +93,9 @@ def inner(a: Float[Tensor, "*draws d"], b: Float[Tensor, "*draws d"]) -> Float[T
     return (a * b).sum(dim=-1)
 
 
-def gradient(value: Callable[[Tensor], Tensor], at: Float[Tensor, "draws *d"]) -> Float[Tensor, "draws *d"]:
+def gradient(
+    value: Callable[[Tensor], Tensor], at: Float[Tensor, "draws *d"]
+) -> Float[Tensor, "draws *d"]:
     """Gradient of each draw's value, by autograd. ``value`` returns one number for each draw, or their sum."""
     leaf = at.detach().clone().requires_grad_()
     return torch.autograd.grad(value(leaf).sum(), leaf)[0]

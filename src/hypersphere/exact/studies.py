@@ -47,15 +47,23 @@ def check_tables(config: Config, paper: str, name: str, study: ExactStudy) -> No
         )
 
 
-def check_answers(config: Config, paper: str, name: str, study: ExactStudy, listed: Iterable[Claim]) -> None:
+def check_answers(
+    config: Config, paper: str, name: str, study: ExactStudy, listed: Iterable[Claim]
+) -> None:
     """Raise unless a study answers the claims about the artifacts that name it, and these alone."""
     file = config.claims_file(paper)
-    artifacts = {artifact for artifact, declared in config.exact_artifacts(paper).items() if declared.study == name}
+    artifacts = {
+        artifact
+        for artifact, declared in config.exact_artifacts(paper).items()
+        if declared.study == name
+    }
     asked = [claim for claim in listed if claim.artifact in artifacts and claim.kind != "theorem"]
     known, code = [claim.id for claim in asked], config.study_code(paper, name).file
     for answer in study.answers:
         if answer.id not in known:
-            raise HypersphereError(f"{code}: answers {answer.id}, but {file}: {not_one_of(answer.id, known)}")
+            raise HypersphereError(
+                f"{code}: answers {answer.id}, but {file}: {not_one_of(answer.id, known)}"
+            )
     answered = {(answer.id, answer.reading) for answer in study.answers}
     for claim in asked:
         if (claim.id, claim.reading) not in answered:

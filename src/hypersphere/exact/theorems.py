@@ -36,7 +36,10 @@ def build(config: Config) -> None:
             print(f"{paper}: {counted(len(stated), 'statement')} checked", flush=True)
         for one in _without_claim(config, paper, stated):
             file = config.theorems_file(paper)
-            print(f"note: {file}: {one} is on no page; give it a row of kind theorem in claims.csv", flush=True)
+            print(
+                f"note: {file}: {one} is on no page; give it a row of kind theorem in claims.csv",
+                flush=True,
+            )
     table = pd.DataFrame(rows, columns=list(THEORY))
     write(config.exact, {"theory": (table, THEORY)})
 

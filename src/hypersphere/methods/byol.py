@@ -37,7 +37,11 @@ def byol(
         bias: of the last linear layers; they have none in the authors' code, and the paper is silent.
     """
     widths = sizes(parts.features, hidden, dim, layers)
-    projector = mlp(widths, batch_norm=True, last_batch_norm=last_batch_norm, last_affine=True, bias=bias)
-    predictor = mlp([dim, max(2, dim // 4) if bottleneck else hidden, dim], batch_norm=True, bias=bias)
+    projector = mlp(
+        widths, batch_norm=True, last_batch_norm=last_batch_norm, last_affine=True, bias=bias
+    )
+    predictor = mlp(
+        [dim, max(2, dim // 4) if bottleneck else hidden, dim], batch_norm=True, bias=bias
+    )
     moving = {"momentum": momentum, "momentum_schedule": momentum_schedule, "symmetric": symmetric}
     return Bootstrap(parts, projector=projector, predictor=predictor, **moving)

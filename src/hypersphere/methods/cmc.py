@@ -38,7 +38,9 @@ class CMC(Method):
         (view,) = batch.views
         features_l, features_ab = self.encoder(view).chunk(2, dim=1)
         z_l, z_ab = self.lightness(features_l), self.colour(features_ab)
-        return Output(self.objective(self.gradient(z_l), self.gradient(z_ab)), torch.cat([z_l, z_ab]).detach())
+        return Output(
+            self.objective(self.gradient(z_l), self.gradient(z_ab)), torch.cat([z_l, z_ab]).detach()
+        )
 
 
 def cmc(parts: Parts, *, dim: PositiveInt, hidden: NonNegativeInt = 0) -> Method:

@@ -44,7 +44,10 @@ class DINO(Momentum):
             t_a, t_b = (self.target(view) for view in batch.views)
         # The outputs may be bfloat16; the centre is float32.
         self.means.append(torch.cat([t_a, t_b]).to(self.centre).mean(dim=0))
-        losses = [self.objective(student=s, teacher=t, centre=self.centre) for s, t in ((s_a, t_b), (s_b, t_a))]
+        losses = [
+            self.objective(student=s, teacher=t, centre=self.centre)
+            for s, t in ((s_a, t_b), (s_b, t_a))
+        ]
         return Output(torch.stack(losses).mean(), torch.cat([z_a, z_b]).detach())
 
     def after_step(self, before: float, after: float) -> None:
@@ -83,7 +86,9 @@ def dino(
         batch_norm: off for a transformer.
         centre_momentum: weight of the old centre in each update.
     """
-    projector = mlp(sizes(parts.features, hidden, bottleneck, layers), batch_norm=batch_norm, activation=nn.GELU)
+    projector = mlp(
+        sizes(parts.features, hidden, bottleneck, layers), batch_norm=batch_norm, activation=nn.GELU
+    )
     return DINO(
         parts,
         projector=projector,

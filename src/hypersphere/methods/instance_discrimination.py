@@ -34,14 +34,20 @@ class InstanceDiscrimination(Method):
         seed, *moment = batch.rng_key
         words = prng.raw(len(batch.places) * self.noise, seed, "noise", *moment)
         # Places drawn uniformly (to within images / 2^64) with replacement; the image itself may be among them.
-        noise = torch.from_numpy((words % np.uint64(len(self.bank))).astype(np.int64)).reshape(-1, self.noise)
-        loss = self.objective(z=self.gradient(z), index=batch.places, bank=self.bank, noise=noise.to(z.device))
+        noise = torch.from_numpy((words % np.uint64(len(self.bank))).astype(np.int64)).reshape(
+            -1, self.noise
+        )
+        loss = self.objective(
+            z=self.gradient(z), index=batch.places, bank=self.bank, noise=noise.to(z.device)
+        )
         return Output(loss, z.detach())
 
     def after_step(self, before: float, after: float) -> None:
         """Update the rows of the step's images. All passes of a step see the bank as it was before the step."""
         for places, embeddings in self.seen:
-            self.bank[places] = unit(self.momentum * self.bank[places] + (1 - self.momentum) * embeddings)
+            self.bank[places] = unit(
+                self.momentum * self.bank[places] + (1 - self.momentum) * embeddings
+            )
         self.seen.clear()
 
 
@@ -61,4 +67,6 @@ def instance_discrimination(
     """
     bank = parts.unit_vectors(parts.images, dim, "bank")
     projector = nn.Linear(parts.features, dim)
-    return InstanceDiscrimination(parts, projector=projector, bank=bank, momentum=momentum, noise=noise, seen=[])
+    return InstanceDiscrimination(
+        parts, projector=projector, bank=bank, momentum=momentum, noise=noise, seen=[]
+    )

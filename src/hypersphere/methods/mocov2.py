@@ -30,13 +30,17 @@ class MoCoV2(Momentum):
         """Loss of the queries, which are the embeddings. Their keys join the queue after the step."""
         count = len(batch.places)
         if count % self.groups:
-            raise HypersphereError(f"method: mocov2: groups {self.groups} does not divide the {count} images of a pass")
+            raise HypersphereError(
+                f"method: mocov2: groups {self.groups} does not divide the {count} images of a pass"
+            )
         queries = self._in_groups(self.online, batch.views[0])
         with torch.no_grad():
             images = batch.views[1]
             if self.groups > 1:  # the statistics of one group do not depend on the order
                 seed, *moment = batch.rng_key
-                order = torch.from_numpy(prng.permutation(count, seed, "shuffle", *moment)).to(images.device)
+                order = torch.from_numpy(prng.permutation(count, seed, "shuffle", *moment)).to(
+                    images.device
+                )
                 keys = self._in_groups(self.target, images[order])[order.argsort()]
             else:
                 keys = self.target(images)
@@ -50,7 +54,9 @@ class MoCoV2(Momentum):
         self.queue = torch.cat([self.queue, *self.waiting])[-len(self.queue) :]
         self.waiting.clear()
 
-    def _in_groups(self, network: nn.Module, images: Float[Tensor, "n 3 h w"]) -> Float[Tensor, "n d"]:
+    def _in_groups(
+        self, network: nn.Module, images: Float[Tensor, "n 3 h w"]
+    ) -> Float[Tensor, "n d"]:
         """Outputs group by group, so that batch norm sees one group at a time, as on separate devices."""
         return torch.cat([network(group) for group in images.chunk(self.groups)])
 
@@ -82,4 +88,6 @@ def mocov2(
     """
     projector = mlp(sizes(parts.features, hidden, dim, layers), batch_norm=batch_norm)
     keys = parts.unit_vectors(queue, dim, "queue")
-    return MoCoV2(parts, projector=projector, queue=keys, momentum=momentum, groups=groups, waiting=[])
+    return MoCoV2(
+        parts, projector=projector, queue=keys, momentum=momentum, groups=groups, waiting=[]
+    )

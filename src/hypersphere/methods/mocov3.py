@@ -43,12 +43,17 @@ def mocov3(
     """
     projector, predictor = (
         mlp(widths, batch_norm=batch_norm, last_batch_norm=last_batch_norm, bias=bias)
-        for widths in (sizes(parts.features, hidden, dim, layers), sizes(dim, hidden, dim, predictor_layers))
+        for widths in (
+            sizes(parts.features, hidden, dim, layers),
+            sizes(dim, hidden, dim, predictor_layers),
+        )
     )
     weight = 1.0
     if two_tau:
         if parts.temperature is None:
-            raise HypersphereError("method: mocov3: two_tau needs an objective or logits with a temperature")
+            raise HypersphereError(
+                "method: mocov3: two_tau needs an objective or logits with a temperature"
+            )
         weight = 2 * parts.temperature
     return Bootstrap(
         parts,

@@ -41,8 +41,11 @@ class Momentum(Method):
         forward pass of step k + 1, just before they use the target, with the momentum of step k + 1 (from memory).
         """
         momentum = self.momentum
-        if self.momentum_schedule == "cosine":  # Grill et al. 2020, Sec. 3.2: 1 - (1 - base)(cos(pi k/K) + 1)/2
-            momentum = 1 - (1 - momentum) * (math.cos(math.pi * (after if self.late else before)) + 1) / 2
+        # Grill et al. 2020, Sec. 3.2: 1 - (1 - base)(cos(pi k/K) + 1)/2
+        if self.momentum_schedule == "cosine":
+            momentum = (
+                1 - (1 - momentum) * (math.cos(math.pi * (after if self.late else before)) + 1) / 2
+            )
         follow(self.target, self.online, momentum)
 
 
@@ -61,5 +64,7 @@ class Bootstrap(Momentum):
         predictions = [self.predictor(online(batch.views[student])) for student, _ in directions]
         with torch.no_grad():
             targets = [self.target(batch.views[teacher]) for _, teacher in directions]
-        losses = [self.objective(self.gradient(p), z) for p, z in zip(predictions, targets, strict=True)]
+        losses = [
+            self.objective(self.gradient(p), z) for p, z in zip(predictions, targets, strict=True)
+        ]
         return Output(self.weight * torch.stack(losses).sum(), torch.cat(predictions).detach())

@@ -51,6 +51,9 @@ def simclr(
             N44). both_views: one pass over both (the original).
     """
     projector = mlp(
-        sizes(parts.features, hidden, dim, layers), batch_norm=batch_norm, last_batch_norm=last_batch_norm, bias=bias
+        sizes(parts.features, hidden, dim, layers),
+        batch_norm=batch_norm,
+        last_batch_norm=last_batch_norm,
+        bias=bias,
     )
     return SimCLR(parts, projector=projector, together=forward == "both_views")

@@ -25,7 +25,10 @@ class SimSiam(Method):
         """Mean loss of the two directions; the embeddings are the predictor's outputs."""
         z_a, z_b = (self.projector(self.encoder(view)) for view in batch.views)
         p_a, p_b = self.predictor(z_a), self.predictor(z_b)
-        loss = (self.objective(self.gradient(p_a), z_b.detach()) + self.objective(self.gradient(p_b), z_a.detach())) / 2
+        loss = (
+            self.objective(self.gradient(p_a), z_b.detach())
+            + self.objective(self.gradient(p_b), z_a.detach())
+        ) / 2
         return Output(loss, torch.cat([p_a, p_b]).detach())
 
 
@@ -46,6 +49,8 @@ def simsiam(
             them (norms authors' code, erratum N22).
     """
     widths = sizes(parts.features, hidden, dim, layers)
-    projector = mlp(widths, batch_norm=True, last_batch_norm=True, last_affine=last_batch_norm == "affine")
+    projector = mlp(
+        widths, batch_norm=True, last_batch_norm=True, last_affine=last_batch_norm == "affine"
+    )
     predictor = mlp([dim, bottleneck, dim], batch_norm=True)
     return SimSiam(parts, projector=projector, predictor=predictor)

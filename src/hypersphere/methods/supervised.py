@@ -18,7 +18,9 @@ class Supervised(Method):
         """Loss over the view; the embeddings are the classifier's scores, because they enter the loss."""
         (view,) = batch.views
         scores = self.classifier(self.encoder(view))
-        return Output(self.objective(scores=self.gradient(scores), labels=batch.labels), scores.detach())
+        return Output(
+            self.objective(scores=self.gradient(scores), labels=batch.labels), scores.detach()
+        )
 
 
 def supervised(parts: Parts, *, labels: str = "class") -> Method:

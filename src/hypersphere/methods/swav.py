@@ -22,7 +22,9 @@ class SwAV(Method):
         """Loss over both views' cosines with the prototypes; the embeddings are the projector's outputs."""
         z_a, z_b = (self.projector(self.encoder(view)) for view in batch.views)
         scores_a, scores_b = (unit(self.gradient(z)) @ self.prototypes.weight.T for z in (z_a, z_b))
-        return Output(self.objective(scores_a=scores_a, scores_b=scores_b), torch.cat([z_a, z_b]).detach())
+        return Output(
+            self.objective(scores_a=scores_a, scores_b=scores_b), torch.cat([z_a, z_b]).detach()
+        )
 
     @torch.no_grad()
     def begin(self) -> None:

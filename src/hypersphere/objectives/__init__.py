@@ -28,8 +28,12 @@ from hypersphere.objectives.curvature import curvature as curvature
 from hypersphere.objectives.cut_initialisation import cut_initialisation as cut_initialisation
 from hypersphere.objectives.debiased import debiased as debiased
 from hypersphere.objectives.decoupled import decoupled as decoupled
-from hypersphere.objectives.decoupled_one_direction import decoupled_one_direction as decoupled_one_direction
-from hypersphere.objectives.distance_polarization import distance_polarization as distance_polarization
+from hypersphere.objectives.decoupled_one_direction import (
+    decoupled_one_direction as decoupled_one_direction,
+)
+from hypersphere.objectives.distance_polarization import (
+    distance_polarization as distance_polarization,
+)
 from hypersphere.objectives.double_metric import double_metric as double_metric
 from hypersphere.objectives.generalised_info_nce import generalised_info_nce as generalised_info_nce
 from hypersphere.objectives.grad_scale import grad_scale as grad_scale
@@ -44,8 +48,12 @@ from hypersphere.objectives.n_pair import n_pair as n_pair
 from hypersphere.objectives.nce import nce as nce
 from hypersphere.objectives.nce_memory_bank import nce_memory_bank as nce_memory_bank
 from hypersphere.objectives.negative_cosine import negative_cosine as negative_cosine
-from hypersphere.objectives.nonparametric_softmax import nonparametric_softmax as nonparametric_softmax
-from hypersphere.objectives.normalised_squared_error import normalised_squared_error as normalised_squared_error
+from hypersphere.objectives.nonparametric_softmax import (
+    nonparametric_softmax as nonparametric_softmax,
+)
+from hypersphere.objectives.normalised_squared_error import (
+    normalised_squared_error as normalised_squared_error,
+)
 from hypersphere.objectives.nt_xent import nt_xent as nt_xent
 from hypersphere.objectives.pair_contrastive import pair_contrastive as pair_contrastive
 from hypersphere.objectives.positive_scaling import positive_scaling as positive_scaling

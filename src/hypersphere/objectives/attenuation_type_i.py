@@ -8,7 +8,11 @@ from hypersphere.objectives.surgery import attenuation, scale_gradient
 
 
 def attenuation_type_i(
-    cosines: Float[Tensor, "n m"], targets: Float[Tensor, "n m"], *, temperature: PositiveFloat, alpha: Fraction
+    cosines: Float[Tensor, "n m"],
+    targets: Float[Tensor, "n m"],
+    *,
+    temperature: PositiveFloat,
+    alpha: Fraction,
 ) -> Float[Tensor, "n m"]:
     """cos / t, with the gradients of all logits of an anchor multiplied by 1/(1 - alpha·q_l), q_l of its positive.
 

@@ -8,7 +8,11 @@ from hypersphere.objectives.surgery import attenuation, scale_positives
 
 
 def attenuation_type_ii(
-    cosines: Float[Tensor, "n m"], targets: Float[Tensor, "n m"], *, temperature: PositiveFloat, alpha: Fraction
+    cosines: Float[Tensor, "n m"],
+    targets: Float[Tensor, "n m"],
+    *,
+    temperature: PositiveFloat,
+    alpha: Fraction,
 ) -> Float[Tensor, "n m"]:
     """cos / t, with the gradient of the positive's logit multiplied by 1/(1 - alpha·q_l).
 

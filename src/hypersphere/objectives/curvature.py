@@ -39,6 +39,8 @@ def curvature(
     return scale_positives(logits, targets, s * gamma(angles(cosines.detach()) / math.pi, c, curve))
 
 
-def gamma(x: Float[Tensor, "*n"], c: float, curve: Literal["equation_10", "algorithm_3"]) -> Float[Tensor, "*n"]:
+def gamma(
+    x: Float[Tensor, "*n"], c: float, curve: Literal["equation_10", "algorithm_3"]
+) -> Float[Tensor, "*n"]:
     """The curve from (0, 1) to (1, 0). The paper's |·| is kept, for x that rounds to more than 1."""
     return (1 - (x**c if curve == "equation_10" else x)).abs() ** (1 / c)

@@ -11,7 +11,10 @@ from hypersphere.errors import HypersphereError
 
 @torch.no_grad()
 def cut_initialisation(
-    model: nn.Module, *, c: PositiveFloat, scope: Literal["all", "last_layer", "encoder", "encoder_weights"] = "all"
+    model: nn.Module,
+    *,
+    c: PositiveFloat,
+    scope: Literal["all", "last_layer", "encoder", "encoder_weights"] = "all",
 ) -> None:
     """Divide parameters of ``model`` by ``c``, in place.
 
@@ -34,12 +37,16 @@ def cut_initialisation(
     """
     part: nn.Module | None = model
     if scope == "last_layer":
-        part = next((layer for layer in reversed([*model.modules()]) if isinstance(layer, nn.Linear)), None)
+        part = next(
+            (layer for layer in reversed([*model.modules()]) if isinstance(layer, nn.Linear)), None
+        )
     elif scope != "all":
         part = getattr(model, "encoder", None)
     if not isinstance(part, nn.Module):
         needed = "a linear layer" if scope == "last_layer" else "an encoder"
-        raise HypersphereError(f"cut_initialisation: scope '{scope}' needs {needed}, but the model has none")
+        raise HypersphereError(
+            f"cut_initialisation: scope '{scope}' needs {needed}, but the model has none"
+        )
     for parameter in part.parameters():
         if scope != "encoder_weights" or parameter.ndim > 1:
             parameter.div_(c)

@@ -13,7 +13,11 @@ from hypersphere.objectives.pairs import pairs
 
 
 def debiased(
-    z_a: Float[Tensor, "n d"], z_b: Float[Tensor, "n d"], *, temperature: PositiveFloat, tau_plus: Fraction
+    z_a: Float[Tensor, "n d"],
+    z_b: Float[Tensor, "n d"],
+    *,
+    temperature: PositiveFloat,
+    tau_plus: Fraction,
 ) -> Float[Tensor, ""]:
     """-log(pos / (pos + max((sum of neg - tau_plus N pos) / (1 - tau_plus), N e^(-1/t)))), each exp(cos/t).
 
@@ -30,7 +34,9 @@ def debiased(
     Numerics: see ``corrected``; with n = 1 there is no negative and the loss is 0.
     """
     positive, negatives = both_views(z_a, z_b, temperature)
-    return corrected(positive, negatives.logsumexp(dim=1), negatives.shape[1], temperature, tau_plus)
+    return corrected(
+        positive, negatives.logsumexp(dim=1), negatives.shape[1], temperature, tau_plus
+    )
 
 
 def both_views(

@@ -7,7 +7,9 @@ from hypersphere.arguments import PositiveFloat
 from hypersphere.objectives.pairs import check_negatives, pairs
 
 
-def decoupled(z_a: Float[Tensor, "n d"], z_b: Float[Tensor, "n d"], *, temperature: PositiveFloat) -> Float[Tensor, ""]:
+def decoupled(
+    z_a: Float[Tensor, "n d"], z_b: Float[Tensor, "n d"], *, temperature: PositiveFloat
+) -> Float[Tensor, ""]:
     """-c_ij/t + log(sum over k of exp(c_ik/t)), c the cosine, j the positive of i, k over the negatives alone.
 
     Yeh et al. 2022, DCL: the 2n-2 negatives of both views. If this is L for one anchor, NT-Xent is log(1 + exp(L)): its

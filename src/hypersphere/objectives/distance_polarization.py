@@ -47,8 +47,14 @@ def distance_polarization(
     D = lower and D = upper is 0. Pairs of a row with itself have no penalty, and the mean excludes them.
     """
     if not lower < upper:
-        raise HypersphereError(f"distance_polarization: lower: must be below upper, but {lower} is not below {upper}")
-    batches = {"first_view": [z_a], "each_view": [z_a, z_b], "both_views": [torch.cat([z_a, z_b])]}[among]
+        raise HypersphereError(
+            f"distance_polarization: lower: must be below upper, but {lower} is not below {upper}"
+        )
+    batches = {"first_view": [z_a], "each_view": [z_a, z_b], "both_views": [torch.cat([z_a, z_b])]}[
+        among
+    ]
     distance = torch.stack([(1 - without_diagonal(cosines(z, z))) / 2 for z in batches])
     penalty = (-(distance - lower) * (distance - upper)).relu()
-    return weight * penalty.sum() / (len(batches) if reduction == "sum" else max(penalty.numel(), 1))
+    return (
+        weight * penalty.sum() / (len(batches) if reduction == "sum" else max(penalty.numel(), 1))
+    )

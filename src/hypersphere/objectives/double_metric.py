@@ -44,6 +44,7 @@ def double_metric(
     u_2nd = unit(torch.cat([z_a, z_b]))
     distance = without_diagonal(distances(u_2nd, u_2nd))
     first = torch.arange(len(z_a), device=z_a.device)
-    positive = torch.cat([first + len(z_a) - 1, first])  # without its diagonal, row i < n has column i+n at i+n-1
+    # without its diagonal, row i < n has column i+n at i+n-1
+    positive = torch.cat([first + len(z_a) - 1, first])
     euclidean = F.cross_entropy(distance if sign == "printed" else -distance, positive)
     return alpha * nt_xent(z_a, z_b, temperature=temperature) + beta * euclidean

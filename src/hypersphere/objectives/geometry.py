@@ -32,10 +32,14 @@ def sines(cosine: Float[Tensor, "*n"]) -> Float[Tensor, "*n"]:
 def angles(cosine: Float[Tensor, "*n"]) -> Float[Tensor, "*n"]:
     """arccos(c) in [0, pi]; the gradient is 0 at c = ±1, where it would be infinite, and beyond."""
     inside = cosine.abs() < 1
-    return torch.where(inside, torch.where(inside, cosine, 0).acos(), cosine.detach().clamp(-1, 1).acos())
+    return torch.where(
+        inside, torch.where(inside, cosine, 0).acos(), cosine.detach().clamp(-1, 1).acos()
+    )
 
 
 def distances(a: Float[Tensor, "n d"], b: Float[Tensor, "m d"]) -> Float[Tensor, "n m"]:
     """||a_i - b_j||, from differences (no cancellation); the gradient is 0 where two points coincide."""
     exact = torch.promote_types(a.dtype, torch.float32)  # squares would overflow in half precision
-    return torch.cdist(a.to(exact), b.to(exact), compute_mode="donot_use_mm_for_euclid_dist").to(a.dtype)
+    return torch.cdist(a.to(exact), b.to(exact), compute_mode="donot_use_mm_for_euclid_dist").to(
+        a.dtype
+    )

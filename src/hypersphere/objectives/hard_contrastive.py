@@ -13,7 +13,11 @@ from hypersphere.rounding import settled
 
 
 def hard_contrastive(
-    z_a: Float[Tensor, "n d"], z_b: Float[Tensor, "n d"], *, temperature: PositiveFloat, share: Fraction
+    z_a: Float[Tensor, "n d"],
+    z_b: Float[Tensor, "n d"],
+    *,
+    temperature: PositiveFloat,
+    share: Fraction,
 ) -> Float[Tensor, ""]:
     """-log(exp(c_ij/t) / (exp(c_ij/t) + sum over hard k of exp(c_ik/t))), c the cosine, j the positive of i.
 

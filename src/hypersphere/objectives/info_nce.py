@@ -10,7 +10,11 @@ from hypersphere.objectives.geometry import cosines
 
 
 def info_nce(
-    z_a: Float[Tensor, "n d"], z_b: Float[Tensor, "n d"], *, temperature: PositiveFloat, include_self: bool = True
+    z_a: Float[Tensor, "n d"],
+    z_b: Float[Tensor, "n d"],
+    *,
+    temperature: PositiveFloat,
+    include_self: bool = True,
 ) -> Float[Tensor, ""]:
     """-log(exp(cos(z_i, z_j)/t) / sum over k of exp(cos(z_i, z_k)/t)) for each ordered positive pair (i, j).
 
@@ -28,6 +32,8 @@ def info_nce(
     z_2nd = torch.cat([z_a, z_b])
     logits = cosines(z_2nd, z_2nd) / temperature
     if not include_self:
-        logits = logits.masked_fill(torch.eye(len(logits), dtype=torch.bool, device=logits.device), float("-inf"))
+        logits = logits.masked_fill(
+            torch.eye(len(logits), dtype=torch.bool, device=logits.device), float("-inf")
+        )
     positive = torch.arange(len(logits), device=logits.device).roll(len(z_a))
     return F.cross_entropy(logits, positive)

@@ -44,7 +44,9 @@ def matched_uniformity(
     leaves = [z.detach().to(exact).requires_grad_() for z in (z_a, z_b)]
     with torch.enable_grad():
         ours = uniformity(*leaves, t=t)
-        theirs = distance_polarization(*leaves, weight=weight, lower=lower, upper=upper, reduction=reduction)
+        theirs = distance_polarization(
+            *leaves, weight=weight, lower=lower, upper=upper, reduction=reduction
+        )
     own, wanted = (torch.cat(torch.autograd.grad(term, leaves)).norm() for term in (ours, theirs))
     factor = wanted / own.clamp(min=torch.finfo(exact).tiny)
     value = uniformity(z_a, z_b, t=t)

@@ -10,7 +10,11 @@ from hypersphere.objectives.geometry import cosines, unit
 
 
 def momentum_contrast(
-    q: Float[Tensor, "n d"], k: Float[Tensor, "n d"], queue: Float[Tensor, "m d"], *, temperature: PositiveFloat
+    q: Float[Tensor, "n d"],
+    k: Float[Tensor, "n d"],
+    queue: Float[Tensor, "m d"],
+    *,
+    temperature: PositiveFloat,
 ) -> Float[Tensor, ""]:
     """-log(exp(cos(q_i, k_i)/t) / (exp(cos(q_i, k_i)/t) + sum over the queue of exp(cos(q_i, queue_j)/t))).
 

@@ -36,5 +36,8 @@ def nce(
     """
     positive = (unit(z_a) * unit(z_b)).sum(dim=1, keepdim=True)
     others = {"same_view": [z_a], "other_view": [z_b], "both_views": [z_a, z_b]}[negatives]
-    logits = torch.cat([positive, *(without_diagonal(cosines(z_a, z)) for z in others)], dim=1) / temperature
+    logits = (
+        torch.cat([positive, *(without_diagonal(cosines(z_a, z)) for z in others)], dim=1)
+        / temperature
+    )
     return F.cross_entropy(logits, torch.zeros(len(z_a), dtype=torch.long, device=z_a.device))

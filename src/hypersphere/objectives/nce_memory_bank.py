@@ -39,6 +39,9 @@ def nce_memory_bank(
     anchors, previous = unit(z), unit(bank[index])
     positive = (anchors * previous).sum(dim=1) / temperature
     negatives = torch.einsum("nd,nmd->nm", anchors, unit(bank[noise])) / temperature
-    log_noise = negatives.detach().flatten().logsumexp(dim=0) - math.log(len(z))  # log(Z m / images)
-    log_likelihood = F.logsigmoid(positive - log_noise) + F.logsigmoid(log_noise - negatives).sum(dim=1)
+    # log(Z m / images)
+    log_noise = negatives.detach().flatten().logsumexp(dim=0) - math.log(len(z))
+    log_likelihood = F.logsigmoid(positive - log_noise) + F.logsigmoid(log_noise - negatives).sum(
+        dim=1
+    )
     return (proximal * (anchors - previous).square().sum(dim=1) - log_likelihood).mean()

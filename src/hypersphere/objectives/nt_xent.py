@@ -10,7 +10,11 @@ from hypersphere.objectives.geometry import unit
 
 
 def nt_xent(
-    z_a: Float[Tensor, "n d"], z_b: Float[Tensor, "n d"], *, temperature: PositiveFloat, normalise: bool = True
+    z_a: Float[Tensor, "n d"],
+    z_b: Float[Tensor, "n d"],
+    *,
+    temperature: PositiveFloat,
+    normalise: bool = True,
 ) -> Float[Tensor, ""]:
     """-log(exp(cos(z_i, z_j)/t) / sum over k != i of exp(cos(z_i, z_k)/t)), j the other view of i.
 
@@ -29,7 +33,9 @@ def nt_xent(
     z_2nd = torch.cat([z_a, z_b])
     z_2nd = unit(z_2nd) if normalise else z_2nd
     logits = z_2nd @ z_2nd.T / temperature
-    logits = logits.masked_fill(torch.eye(len(logits), dtype=torch.bool, device=logits.device), float("-inf"))
+    logits = logits.masked_fill(
+        torch.eye(len(logits), dtype=torch.bool, device=logits.device), float("-inf")
+    )
     n = len(z_a)
     positive = torch.arange(2 * n, device=logits.device).roll(n)
     return F.cross_entropy(logits, positive)

@@ -37,7 +37,9 @@ def pairs(
 def check_negatives(objective: str, z: Float[Tensor, "n d"]) -> None:
     """Refuse fewer than two images: one has no negative, and a loss that is a logarithm of their sum is infinite."""
     if len(z) < 2:
-        raise HypersphereError(f"{objective}: needs at least two images in a pass (given: {len(z)})")
+        raise HypersphereError(
+            f"{objective}: needs at least two images in a pass (given: {len(z)})"
+        )
 
 
 def without_diagonal(square: Float[Tensor, "n n"]) -> Float[Tensor, "n m"]:

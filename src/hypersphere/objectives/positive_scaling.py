@@ -8,7 +8,11 @@ from hypersphere.objectives.surgery import scale_positives
 
 
 def positive_scaling(
-    cosines: Float[Tensor, "n m"], targets: Float[Tensor, "n m"], *, temperature: PositiveFloat, s: PositiveFloat
+    cosines: Float[Tensor, "n m"],
+    targets: Float[Tensor, "n m"],
+    *,
+    temperature: PositiveFloat,
+    s: PositiveFloat,
 ) -> Float[Tensor, "n m"]:
     """cos / t, with the gradient of the positive's logit multiplied by s ("+ pos.").
 

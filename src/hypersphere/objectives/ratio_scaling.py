@@ -37,5 +37,11 @@ def ratio_scaling(
     clamped to 1/eps, beyond which the loss's own 1 - q_l is rounding.
     """
     logits = cosines / temperature
-    ratio = ratio_of_sums(logits, margin_logits(cosines, targets, temperature=temperature, angular=angular))
-    return scale_positives(logits, targets, ratio) if scope == "positives" else scale_gradient(logits, ratio)
+    ratio = ratio_of_sums(
+        logits, margin_logits(cosines, targets, temperature=temperature, angular=angular)
+    )
+    return (
+        scale_positives(logits, targets, ratio)
+        if scope == "positives"
+        else scale_gradient(logits, ratio)
+    )

@@ -27,18 +27,26 @@ def scale_positives(
     return scale_gradient(logits, 1 - targets + targets * weight)
 
 
-def attenuation(logits: Float[Tensor, "n m"], targets: Float[Tensor, "n m"], alpha: float) -> Float[Tensor, "n 1"]:
+def attenuation(
+    logits: Float[Tensor, "n m"], targets: Float[Tensor, "n m"], alpha: float
+) -> Float[Tensor, "n 1"]:
     """1/(1 - alpha·q_l), q_l the softmax probability of an anchor's positive l (Eq. 12, one-hot p).
 
     1 - alpha·q_l is summed as (1 - alpha)·q_l + the other q's, which does not cancel, and clamped to at least eps, the
     smallest 1 - q_l that the loss itself can resolve.
     """
     q = logits.detach().softmax(dim=1)
-    remainder = (1 - alpha) * (q * targets).sum(dim=1, keepdim=True) + (q * (1 - targets)).sum(dim=1, keepdim=True)
+    remainder = (1 - alpha) * (q * targets).sum(dim=1, keepdim=True) + (q * (1 - targets)).sum(
+        dim=1, keepdim=True
+    )
     return 1 / remainder.clamp(min=torch.finfo(q.dtype).eps)
 
 
-def ratio_of_sums(numerator: Float[Tensor, "n m"], denominator: Float[Tensor, "n m"]) -> Float[Tensor, "n 1"]:
+def ratio_of_sums(
+    numerator: Float[Tensor, "n m"], denominator: Float[Tensor, "n m"]
+) -> Float[Tensor, "n 1"]:
     """Sum of exp(numerator) over sum of exp(denominator), row by row, at most 1/eps as in ``attenuation``."""
-    difference = numerator.detach().logsumexp(dim=1, keepdim=True) - denominator.detach().logsumexp(dim=1, keepdim=True)
+    difference = numerator.detach().logsumexp(dim=1, keepdim=True) - denominator.detach().logsumexp(
+        dim=1, keepdim=True
+    )
     return difference.clamp(max=-math.log(torch.finfo(difference.dtype).eps)).exp()

@@ -9,7 +9,11 @@ from hypersphere.objectives.pairs import without_diagonal
 
 
 def triplet(
-    z_a: Float[Tensor, "n d"], z_b: Float[Tensor, "n d"], *, margin: PositiveFloat, hinge: bool = True
+    z_a: Float[Tensor, "n d"],
+    z_b: Float[Tensor, "n d"],
+    *,
+    margin: PositiveFloat,
+    hinge: bool = True,
 ) -> Float[Tensor, ""]:
     """||z_a_i - z_b_i||² + margin - ||z_a_i - z_b_j||² for every anchor i and every j != i (batch-all).
 

@@ -9,7 +9,11 @@ from hypersphere.objectives.geometry import unit
 
 
 def tuplet(
-    z_a: Float[Tensor, "n d"], z_b: Float[Tensor, "n d"], labels: Int[Tensor, "n"], *, normalise: bool = True
+    z_a: Float[Tensor, "n d"],
+    z_b: Float[Tensor, "n d"],
+    labels: Int[Tensor, "n"],
+    *,
+    normalise: bool = True,
 ) -> Float[Tensor, ""]:
     """log(1 + sum over rows j of another class of exp(z_a_i·z_b_j - z_a_i·z_b_i)).
 

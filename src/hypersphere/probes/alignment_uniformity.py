@@ -18,5 +18,8 @@ def alignment_uniformity(frozen: Frozen) -> ProbeResult:
         the squared distance), between -8 and 0. Both are better if lower.
     """
     a, b = (directions(side) for side in view_pairs(frozen)[:2])
-    values = {"alignment": float(alignment(a, b, power=2.0)), "uniformity": float(uniformity(a, b, t=2.0))}
+    values = {
+        "alignment": float(alignment(a, b, power=2.0)),
+        "uniformity": float(uniformity(a, b, t=2.0)),
+    }
     return ProbeResult(values, n=len(a))

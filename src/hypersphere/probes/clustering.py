@@ -17,9 +17,12 @@ def clustering(frozen: Frozen) -> ProbeResult:
         ``kmeans_accuracy``, at the best assignment of clusters to classes; and ``nmi``, from 0 to 1, mutual information
         over the mean of both entropies. One class alone, in one cluster, has an NMI of 1, as in scikit-learn.
     """
-    from sklearn.metrics import normalized_mutual_info_score  # here, because its import takes a second
+    # here, because its import takes a second
+    from sklearn.metrics import normalized_mutual_info_score
 
     points, truth = directions(frozen.features(TEST)), frozen.labels(TEST).cpu().numpy()
     found, _ = kmeans(points, frozen.classes(), 10, "clustering")
     nmi = float(normalized_mutual_info_score(truth, found))
-    return ProbeResult({"kmeans_accuracy": matched_accuracy(found, truth), "nmi": nmi}, n=len(truth))
+    return ProbeResult(
+        {"kmeans_accuracy": matched_accuracy(found, truth), "nmi": nmi}, n=len(truth)
+    )

@@ -24,12 +24,18 @@ Clusters = tuple[Int[np.ndarray, "n"], float]
 def kmeans(points: Float[Tensor, "n d"], k: int, restarts: int, purpose: str) -> Clusters:
     """The best partition from starts by k-means++ (Arthur & Vassilvitskii 2007), which ``purpose`` keys."""
     if len(points) < k:
-        raise HypersphereError(f"k-means: {k} clusters need at least {k} points (given: {len(points)})")
-    found = (starts(points, k, prng.uniform((k,), 0, purpose, restart)) for restart in range(restarts))
+        raise HypersphereError(
+            f"k-means: {k} clusters need at least {k} points (given: {len(points)})"
+        )
+    found = (
+        starts(points, k, prng.uniform((k,), 0, purpose, restart)) for restart in range(restarts)
+    )
     return best(points.cpu().numpy(), (one.cpu().numpy() for one in found))
 
 
-def starts(points: Float[Tensor, "n d"], k: int, draws: Float[np.ndarray, "k"]) -> Float[Tensor, "k d"]:
+def starts(
+    points: Float[Tensor, "n d"], k: int, draws: Float[np.ndarray, "k"]
+) -> Float[Tensor, "k d"]:
     """The first point uniformly, each next one in proportion to its squared distance from the nearest start.
 
     ``draws`` are in [0, 1). Where all points coincide with starts, the next is drawn uniformly.
@@ -39,7 +45,9 @@ def starts(points: Float[Tensor, "n d"], k: int, draws: Float[np.ndarray, "k"]) 
     found: list[Tensor] = []
     for draw in draws:
         mass = weights.cumsum(dim=0)
-        index = min(int(torch.searchsorted(mass, float(draw) * mass[-1], right=True)), len(points) - 1)
+        index = min(
+            int(torch.searchsorted(mass, float(draw) * mass[-1], right=True)), len(points) - 1
+        )
         found.append(points[index])
         nearest = torch.minimum(nearest, (points - points[index]).double().square().sum(dim=1))
         weights = nearest if bool(nearest.any()) else torch.ones_like(nearest)
@@ -51,8 +59,10 @@ def best(points: Float[np.ndarray, "n d"], centres: Iterable[Float[np.ndarray, "
     from sklearn.cluster import KMeans  # here, because its import takes a second
     from sklearn.exceptions import ConvergenceWarning
 
-    with _libraries().limit(limits=1), warnings.catch_warnings():  # threads would add the points in any order
-        warnings.simplefilter("ignore", ConvergenceWarning)  # points that coincide are fewer clusters
+    # threads would add the points in any order
+    with _libraries().limit(limits=1), warnings.catch_warnings():
+        # points that coincide are fewer clusters
+        warnings.simplefilter("ignore", ConvergenceWarning)
         fits = [KMeans(len(first), init=first, n_init=1, tol=0).fit(points) for first in centres]
     inertias = [fit.inertia_ for fit in fits]
     least = int(np.argmin(inertias))

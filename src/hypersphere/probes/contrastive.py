@@ -33,7 +33,8 @@ def contrastive(frozen: Frozen, *, candidates: PositiveInt = 4096) -> ProbeResul
     z = torch.cat([first, second])
     z = directions(z) if given.get("normalise", True) else z.double()
     hits, entropies = [], []
-    for rows in torch.arange(len(z), device=z.device).split(BLOCK):  # image i has the rows i and i + n
+    # image i has the rows i and i + n
+    for rows in torch.arange(len(z), device=z.device).split(BLOCK):
         own = torch.arange(len(rows), device=z.device)
         scores = z[rows] @ z.T / float(given["temperature"])
         scores[own, rows] = -torch.inf
@@ -43,5 +44,8 @@ def contrastive(frozen: Frozen, *, candidates: PositiveInt = 4096) -> ProbeResul
         of_positive = scores[own, positive].clone()
         scores[own, positive] = -torch.inf
         hits.append((of_positive > scores.amax(dim=1)).double())
-    values = {"entropy": float(torch.cat(entropies).mean()), "contrastive_top1": 100 * float(torch.cat(hits).mean())}
+    values = {
+        "entropy": float(torch.cat(entropies).mean()),
+        "contrastive_top1": 100 * float(torch.cat(hits).mean()),
+    }
     return ProbeResult(values, n=len(places))

@@ -45,7 +45,9 @@ def corruption(frozen: Frozen, *, copies: PositiveInt = 6, **mlp: Any) -> ProbeR
     """
     corrupted = [split for split in frozen.splits if WAY.fullmatch(split)]
     if not corrupted:
-        raise HypersphereError("probe corruption: target: needs a dataset with corrupted test images (tiny_imagenet_c)")
+        raise HypersphereError(
+            "probe corruption: target: needs a dataset with corrupted test images (tiny_imagenet_c)"
+        )
     values: dict[str, float] = {}
     images = frozen.images(TRAIN)
     augmixed = torch.stack([frozen.encode(augmix_of(images, copy)) for copy in range(copies)])
@@ -83,6 +85,9 @@ def _mixed(images: UInt8[np.ndarray, "n h w 3"], copy: int) -> UInt8[Tensor, "n 
     made = []
     with torch.random.fork_rng(devices=[]):
         for place in range(len(images)):
-            torch.default_generator.manual_seed(prng.torch_seed(0, "augmix", copy, place))  # of the CPU alone
-            made.append(mix(torch.from_numpy(np.array(images[place])).permute(2, 0, 1)).permute(1, 2, 0))
+            # of the CPU alone
+            torch.default_generator.manual_seed(prng.torch_seed(0, "augmix", copy, place))
+            made.append(
+                mix(torch.from_numpy(np.array(images[place])).permute(2, 0, 1)).permute(1, 2, 0)
+            )
     return torch.stack(made)

@@ -48,9 +48,15 @@ def evaluate_runs(plan: Plan, runs: Sequence[Run]) -> None:
         for run in runs:
             _evaluate_run(plan, run, device)
         for dataset, protocols in plan.protocols_of_pixels(runs).items():
-            frozen, at = Frozen(nn.Flatten(), nn.Identity(), _open(plan, dataset), device), (0, dataset)
+            frozen, at = (
+                Frozen(nn.Flatten(), nn.Identity(), _open(plan, dataset), device),
+                (0, dataset),
+            )
             for digest, protocol in protocols.items():
-                path, about = plan.evaluation_file(raw_pixels(dataset), digest), _about(plan, protocol, None, {}, [at])
+                path, about = (
+                    plan.evaluation_file(raw_pixels(dataset), digest),
+                    _about(plan, protocol, None, {}, [at]),
+                )
                 # Batches side by side ask for the same: one process at a time measures a dataset's pixels.
                 with state.held(path.parent, patient=True):
                     if not is_current(path, about):
@@ -80,13 +86,16 @@ def _evaluate_run(plan: Plan, run: Run, device: torch.device) -> None:
         }
         _write(path, run.name, protocol, frozen, about, device)
         print(f"{run.name}: {protocol.probe and protocol.probe.name} measured", flush=True)
-    frozen_at.cache_clear()  # it refers to itself: the features would stay until the next search for cycles
+    # it refers to itself: the features would stay until the next search for cycles
+    frozen_at.cache_clear()
 
 
 def inputs(run: Run, asked: Evaluation, manifest: dict[str, Any]) -> dict[str, str]:
     """The part of a run that an evaluation depends on: its status, and the sha256 of the weights at its epochs."""
     names = {name for epoch, _ in asked.at for name in weight_files(run, epoch)}
-    return {"status": manifest["status"]} | {name: manifest["files"].get(name, "none") for name in sorted(names)}
+    return {"status": manifest["status"]} | {
+        name: manifest["files"].get(name, "none") for name in sorted(names)
+    }
 
 
 def _measured(
@@ -101,13 +110,19 @@ def _measured(
     assert probe is not None
     measures = registry.read_constant("probes", probe.name, "MEASURES", ())
     if frozen is None:
-        return [(run, epoch, digest, name, target, "", None, None, None, "diverged") for name in measures], None
+        return [
+            (run, epoch, digest, name, target, "", None, None, None, "diverged")
+            for name in measures
+        ], None
     classes = frozen.classes()
     try:
         result: ProbeResult = registry.load("probes", probe.name)(frozen, **probe.parameters)
     except NotFiniteError as error:
         print(f"note: {run}: epoch {epoch}: {error}", flush=True)
-        return [(run, epoch, digest, name, target, "", None, None, classes, UNDEFINED) for name in measures], None
+        return [
+            (run, epoch, digest, name, target, "", None, None, classes, UNDEFINED)
+            for name in measures
+        ], None
     rows: list[EvaluationRow] = []
     for key, value in result.values.items():
         measure, _, reading = key.partition(";")

@@ -26,7 +26,10 @@ def extreme_norms(frozen: Frozen, *, count: PositiveInt = 10) -> ProbeResult:
     """
     norms = frozen.features(TRAIN).double().norm(dim=1)
     labels, names = frozen.labels(TRAIN), frozen.class_names()
-    orders = {extreme: norms.argsort(descending=largest, stable=True) for extreme, largest in EXTREMES.items()}
+    orders = {
+        extreme: norms.argsort(descending=largest, stable=True)
+        for extreme, largest in EXTREMES.items()
+    }
     chosen = [
         (extreme, names[label], rank, image)
         for extreme, order in orders.items()
@@ -40,5 +43,7 @@ def extreme_norms(frozen: Frozen, *, count: PositiveInt = 10) -> ProbeResult:
         split=TRAIN, norm=norm, caption=[f"{one:#.3g}".rstrip(".") for one in norm]
     )
     means = table.groupby("extreme")["norm"].mean()
-    values = {reading("norm", split=TRAIN, extreme=extreme): float(means[extreme]) for extreme in EXTREMES}
+    values = {
+        reading("norm", split=TRAIN, extreme=extreme): float(means[extreme]) for extreme in EXTREMES
+    }
     return ProbeResult(values, table, np.asarray(frozen.images(TRAIN)[images]), n=len(norms))

@@ -17,18 +17,26 @@ def seen_by(
 ) -> tuple[Tensor, Tensor, Float[Tensor, "n d"]]:
     """What a part of an encoder is given and gives, and the encoder's output, differentiable by both."""
     seen: list[Tensor] = []
-    handle = part.register_forward_hook(lambda module, given, output: seen.extend((given[0], output)))
+    handle = part.register_forward_hook(
+        lambda module, given, output: seen.extend((given[0], output))
+    )
     try:
         with torch.enable_grad():
-            features = encoder(to_float(torch.from_numpy(np.array(images)).to(device)).requires_grad_())
+            features = encoder(
+                to_float(torch.from_numpy(np.array(images)).to(device)).requires_grad_()
+            )
     finally:
         handle.remove()
     return seen[0], seen[1], features
 
 
-def resized(maps: Float[Tensor, "n i j"], size: tuple[int, int], smooth: bool) -> Float[np.ndarray, "n h w"]:
+def resized(
+    maps: Float[Tensor, "n i j"], size: tuple[int, int], smooth: bool
+) -> Float[np.ndarray, "n h w"]:
     """Maps at another size, in between by bilinear interpolation, or by the nearest place."""
-    grown = F.interpolate(maps[:, None].float(), size, mode="bilinear" if smooth else "nearest-exact")
+    grown = F.interpolate(
+        maps[:, None].float(), size, mode="bilinear" if smooth else "nearest-exact"
+    )
     found: np.ndarray = grown[:, 0].cpu().numpy()
     return found
 
@@ -40,7 +48,9 @@ def enlarged(images: UInt8[np.ndarray, "n h w 3"]) -> UInt8[np.ndarray, "n H W 3
 
 
 def tinted(
-    images: UInt8[np.ndarray, "n h w 3"], colours: Float[np.ndarray, "n h w 3"], share: Float[np.ndarray, "n h w"]
+    images: UInt8[np.ndarray, "n h w 3"],
+    colours: Float[np.ndarray, "n h w 3"],
+    share: Float[np.ndarray, "n h w"],
 ) -> UInt8[np.ndarray, "n h w 3"]:
     """Grey images, mixed with colours (0 … 1) by a share for each place."""
     grey = np.asarray(images, float).mean(axis=-1, keepdims=True) / 255

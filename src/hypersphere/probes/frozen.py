@@ -66,7 +66,9 @@ class Frozen:
 
     def copy(self) -> nn.Module:
         """A copy of the network up to the protocol's layer, for a probe that changes its mode."""
-        return deepcopy(self.encoder if self._layer == "backbone" else nn.Sequential(self.encoder, self._head))
+        return deepcopy(
+            self.encoder if self._layer == "backbone" else nn.Sequential(self.encoder, self._head)
+        )
 
     def features(self, split: str, layer: Layer | None = None) -> Float[Tensor, "n d"]:
         """Vectors of one split's images, in the order of the split; by default of the protocol's layer."""
@@ -74,7 +76,10 @@ class Frozen:
         if (split, layer) not in self._cache:
             if layer == "backbone":
                 images = self.images(split)
-                parts = (torch.from_numpy(np.array(images[i : i + BLOCK])) for i in range(0, len(images), BLOCK))
+                parts = (
+                    torch.from_numpy(np.array(images[i : i + BLOCK]))
+                    for i in range(0, len(images), BLOCK)
+                )
                 blocks = (to_float(part.to(self.device)) for part in parts)
                 self._cache[split, layer] = _through(self.encoder, blocks, "features", split)
             else:
@@ -98,7 +103,9 @@ class Frozen:
     def split(self, name: str) -> PreparedSplit:
         """A split, memory-mapped once: probes ask for some a hundred times. ``train`` is ``probe``, if there is one."""
         if name not in self._mapped:
-            self._mapped[name] = self._data.split(PROBE if name == TRAIN and PROBE in self.splits else name)
+            self._mapped[name] = self._data.split(
+                PROBE if name == TRAIN and PROBE in self.splits else name
+            )
         return self._mapped[name]
 
     def images(self, split: str) -> UInt8[np.ndarray, "n h w 3"]:
@@ -129,5 +136,7 @@ def _through(module: nn.Module, blocks: Iterable[Tensor], what: str, split: str)
         outputs = [module(block).float() for block in blocks]
     found = torch.cat(outputs)
     if bad := int((~found.isfinite()).any(dim=1).sum()):
-        raise NotFiniteError(f"the {what} of {bad} of {len(found)} images of split {split} are NaN or infinite")
+        raise NotFiniteError(
+            f"the {what} of {bad} of {len(found)} images of split {split} are NaN or infinite"
+        )
     return found

@@ -21,7 +21,9 @@ def geometry(frozen: Frozen) -> ProbeResult:
         same, centred; and ``positive_cosine``, the mean cosine of the two views' embeddings.
     """
     first, second = (side.double() for side in view_pairs(frozen)[:2])
-    layers = [module for module in frozen.encoder.modules() if isinstance(module, nn.Conv2d | nn.Linear)]
+    layers = [
+        module for module in frozen.encoder.modules() if isinstance(module, nn.Conv2d | nn.Linear)
+    ]
     lengths = [layer.weight.detach().double().norm() for layer in layers]
     values = {
         "weight_norm": float(torch.stack(lengths).norm()) if lengths else 0.0,

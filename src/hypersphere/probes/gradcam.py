@@ -45,9 +45,13 @@ def gradcam(frozen: Frozen, **mlp: Any) -> ProbeResult:
     places = np.array([next(place for place in order if truth[place] == label) for label in some])
     fitted = fit_mlp(frozen.features(TRAIN), frozen.labels(TRAIN), frozen.classes(), **mlp)
     accuracy = top_k(fitted.scores(frozen.features(TEST)), labels, 1)
-    pools = [module for module in frozen.encoder.modules() if isinstance(module, nn.AdaptiveAvgPool2d)]
+    pools = [
+        module for module in frozen.encoder.modules() if isinstance(module, nn.AdaptiveAvgPool2d)
+    ]
     if len(pools) != 1:
-        raise HypersphereError("probe gradcam: encoder: needs one that ends in one average of feature maps (a ResNet)")
+        raise HypersphereError(
+            "probe gradcam: encoder: needs one that ends in one average of feature maps (a ResNet)"
+        )
     images = np.array(frozen.images(TEST)[places])
     maps, _, features = seen_by(pools[0], frozen.encoder, images, frozen.device)
     with torch.enable_grad():
@@ -65,12 +69,16 @@ def gradcam(frozen: Frozen, **mlp: Any) -> ProbeResult:
             "image": np.tile(places, 2),
         }
     )
-    colours = np.stack([np.ones_like(heat), (2 * heat - 1).clip(0, 1), np.zeros_like(heat)], axis=-1)
+    colours = np.stack(
+        [np.ones_like(heat), (2 * heat - 1).clip(0, 1), np.zeros_like(heat)], axis=-1
+    )
     shown = np.concatenate([big, tinted(big, colours, OPAQUE * heat)])
     return ProbeResult({"mlp_top1": accuracy}, table, shown, n=len(truth))
 
 
-def activation_map(maps: Float[Tensor, "n c i j"], slopes: Float[Tensor, "n c i j"]) -> Float[Tensor, "n i j"]:
+def activation_map(
+    maps: Float[Tensor, "n c i j"], slopes: Float[Tensor, "n c i j"]
+) -> Float[Tensor, "n i j"]:
     """ReLU of the sum over channels of a_c · A_c, a_c the mean over places of the score's gradient by A_c.
 
     Selvaraju et al. 2017, Eq. 1 and 2. Divided by its largest value; 0 everywhere if no place raises the score.

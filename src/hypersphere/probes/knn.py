@@ -21,7 +21,11 @@ BLOCK = 2**24
 
 
 def knn(
-    frozen: Frozen, *, k: PositiveInt = 200, temperature: PositiveFloat = 0.1, drop_last: NonNegativeInt = 0
+    frozen: Frozen,
+    *,
+    k: PositiveInt = 200,
+    temperature: PositiveFloat = 0.1,
+    drop_last: NonNegativeInt = 0,
 ) -> ProbeResult:
     """Predict each test image by the votes of the k most similar training images, each weighted exp(cosine / t).
 
@@ -38,10 +42,14 @@ def knn(
     """
     bank, queries = frozen.features(TRAIN), frozen.features(TEST)
     if drop_last:
-        bank, queries = (features[: len(features) // drop_last * drop_last] for features in (bank, queries))
+        bank, queries = (
+            features[: len(features) // drop_last * drop_last] for features in (bank, queries)
+        )
         if not len(bank) or not len(queries):
             raise HypersphereError(f"knn: drop_last: {drop_last} leaves no images")
-    scores = vote(bank, queries, frozen.labels(TRAIN)[: len(bank)], frozen.classes(), k, temperature)
+    scores = vote(
+        bank, queries, frozen.labels(TRAIN)[: len(bank)], frozen.classes(), k, temperature
+    )
     return scored(frozen, scores, MEASURES)
 
 
@@ -77,12 +85,17 @@ def directions(features: Float[Tensor, "n d"]) -> Float64[Tensor, "n d"]:
 
 
 def votes(
-    cosines: Float32[Tensor, "m n"], labels: Int[Tensor, "n"], classes: int, k: int, temperature: float
+    cosines: Float32[Tensor, "m n"],
+    labels: Int[Tensor, "n"],
+    classes: int,
+    k: int,
+    temperature: float,
 ) -> Float64[Tensor, "m c"]:
     """Votes for each class, in units of the most similar image's vote; their bits do not depend on the bank's order."""
     top, neighbours = cosines.topk(k, dim=1)
     threshold = top[:, -1:]
-    weights = ((top - top[:, :1]).double() / temperature).exp()  # the nearest has weight 1: no overflow
+    # the nearest has weight 1: no overflow
+    weights = ((top - top[:, :1]).double() / temperature).exp()
     # Images more similar than the k-th: sorted by label, then similarity, so that they are always added in one order.
     above = top > threshold
     label = torch.where(above, labels[neighbours], classes)
@@ -91,6 +104,10 @@ def votes(
     nearer = (one_hot * weights.gather(1, order)[..., None]).sum(dim=1)
     # Images as similar as the k-th: their number in each class, times the share of a place that each of them gets.
     query, place = (cosines == threshold).nonzero(as_tuple=True)
-    tied = torch.bincount(query * classes + labels[place], minlength=len(cosines) * classes).view(-1, classes).double()
+    tied = (
+        torch.bincount(query * classes + labels[place], minlength=len(cosines) * classes)
+        .view(-1, classes)
+        .double()
+    )
     share = (k - above.sum(dim=1, keepdim=True)) / tied.sum(dim=1, keepdim=True)
     return nearer + tied * share * weights[:, -1:]

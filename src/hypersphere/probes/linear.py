@@ -41,7 +41,9 @@ def linear(frozen: Frozen, *, digits: NonNegativeInt = 0) -> ProbeResult:
         bank, queries = bank @ basis_dn, queries @ basis_dn
 
     def scores(name: str) -> Float64[Tensor, "m c"]:
-        weights, bias = fit_logistic(bank, frozen.labels(TRAIN, name), frozen.classes(name), PENALTY, ITERATIONS)
+        weights, bias = fit_logistic(
+            bank, frozen.labels(TRAIN, name), frozen.classes(name), PENALTY, ITERATIONS
+        )
         return torch.addmm(bias, queries, weights)
 
     if not digits:
@@ -55,7 +57,11 @@ def linear(frozen: Frozen, *, digits: NonNegativeInt = 0) -> ProbeResult:
 
 
 def fit_logistic(
-    bank: Float64[Tensor, "n d"], labels: Int[Tensor, "n"], classes: int, penalty: float, iterations: int
+    bank: Float64[Tensor, "n d"],
+    labels: Int[Tensor, "n"],
+    classes: int,
+    penalty: float,
+    iterations: int,
 ) -> tuple[Float64[Tensor, "d c"], Float64[Tensor, "c"]]:
     """Weights and bias of softmax regression, as ``linear`` fits it."""
     weights = torch.zeros(bank.shape[1], classes, dtype=bank.dtype, device=bank.device)
@@ -74,7 +80,11 @@ def minimise(
 ) -> None:
     """Move weights and bias in place to the least penalised mean cross-entropy; ``penalty`` may differ by feature."""
     optimiser = torch.optim.LBFGS(
-        [weights, bias], max_iter=iterations, tolerance_grad=1e-6, tolerance_change=1e-12, line_search_fn="strong_wolfe"
+        [weights, bias],
+        max_iter=iterations,
+        tolerance_grad=1e-6,
+        tolerance_change=1e-12,
+        line_search_fn="strong_wolfe",
     )
 
     @torch.no_grad()
@@ -97,7 +107,8 @@ def standardise(
     """
     bank, queries = bank.double(), queries.double()
     constant = (bank == bank[:1]).all(dim=0)
-    std = torch.where(constant, 0, bank.std(dim=0, correction=0))  # by rounding, a constant's is about 1e-16 of it
+    # by rounding, a constant's is about 1e-16 of it
+    std = torch.where(constant, 0, bank.std(dim=0, correction=0))
     scale = torch.where(constant, torch.inf, std.clamp_min(FLOOR * std.max()))
     mean = bank.mean(dim=0)
     return (bank - mean) / scale, (queries - mean) / scale

@@ -43,7 +43,9 @@ def linear_augmented(
     for epoch in range(epochs):
         for index, views in _views(frozen, epoch, batch):
             features = network(views).float()
-            _, back = cross_entropy(torch.addmm(bias, features, weight.T), labels[index.to(labels.device)])
+            _, back = cross_entropy(
+                torch.addmm(bias, features, weight.T), labels[index.to(labels.device)]
+            )
             weight.grad, bias.grad = back.T @ features, back.sum(dim=0)
             optimiser.step()
     network.eval()
@@ -52,7 +54,9 @@ def linear_augmented(
     return scored(frozen, torch.addmm(bias, torch.cat(blocks), weight.T), MEASURES)
 
 
-def _views(frozen: Frozen, epoch: int, batch: int) -> Iterator[tuple[Int[Tensor, "n"], Float[Tensor, "n 3 h w"]]]:
+def _views(
+    frozen: Frozen, epoch: int, batch: int
+) -> Iterator[tuple[Int[Tensor, "n"], Float[Tensor, "n 3 h w"]]]:
     """The places of each batch's images, and a view of each, as the first ones of pretraining are augmented."""
     images, first = frozen.images(TRAIN), frozen.run.branches[:1]
     drawn = draw(first, len(images), images.shape[1], 0, epoch)

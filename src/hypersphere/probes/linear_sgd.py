@@ -38,16 +38,30 @@ def linear_sgd(
     """
 
     def rate(passed: float) -> float:
-        return learning_rate * (0.5 * (1 + math.cos(math.pi * passed / epochs)) if schedule == "cosine" else 1)
+        return learning_rate * (
+            0.5 * (1 + math.cos(math.pi * passed / epochs)) if schedule == "cosine" else 1
+        )
 
     bank = frozen.features(TRAIN)
     weight = torch.zeros(frozen.classes(), bank.shape[1], device=bank.device)
     bias = torch.zeros(frozen.classes(), device=bank.device)
 
-    def gradients(features: Float[Tensor, "b d"], labels: Int[Tensor, "b"]) -> tuple[Tensor, Tensor]:
+    def gradients(
+        features: Float[Tensor, "b d"], labels: Int[Tensor, "b"]
+    ) -> tuple[Tensor, Tensor]:
         _, back = cross_entropy(torch.addmm(bias, features, weight.T), labels)
         return back.T @ features, back.sum(dim=0)
 
-    fit((weight, bias), gradients, bank, frozen.labels(TRAIN), "linear_sgd", epochs, batch, momentum, rate)
+    fit(
+        (weight, bias),
+        gradients,
+        bank,
+        frozen.labels(TRAIN),
+        "linear_sgd",
+        epochs,
+        batch,
+        momentum,
+        rate,
+    )
     scores = torch.addmm(bias, frozen.features(TEST), weight.T)
     return scored(frozen, scores, MEASURES)

@@ -19,7 +19,9 @@ MEASURES = ("linear_top1", "linear_top5")
 
 
 @torch.no_grad()
-def linear_training_mode(frozen: Frozen, *, epochs: PositiveInt = 2, learning_rate: PositiveFloat = 0.1) -> ProbeResult:
+def linear_training_mode(
+    frozen: Frozen, *, epochs: PositiveInt = 2, learning_rate: PositiveFloat = 0.1
+) -> ProbeResult:
     """Softmax regression by SGD from zero, on features of the encoder in training mode.
 
     So batch norm divides by each batch's own deviation, and its running statistics drift. The norms paper prints linear
@@ -37,7 +39,10 @@ def linear_training_mode(frozen: Frozen, *, epochs: PositiveInt = 2, learning_ra
     weight = torch.zeros(frozen.classes(), frozen.features(TEST).shape[1], device=frozen.device)
     bias = torch.zeros(frozen.classes(), device=frozen.device)
     optimiser = torch.optim.SGD([weight, bias], lr=learning_rate, momentum=0.9)
-    lowest, best = math.inf, torch.full((len(tested), frozen.classes()), math.nan, device=frozen.device)
+    lowest, best = (
+        math.inf,
+        torch.full((len(tested), frozen.classes()), math.nan, device=frozen.device),
+    )
     for epoch in range(epochs):
         network.train()
         order = torch.from_numpy(prng.permutation(len(images), 0, "linear_training_mode", epoch))
@@ -46,7 +51,9 @@ def linear_training_mode(frozen: Frozen, *, epochs: PositiveInt = 2, learning_ra
             if len(index) == 1 < len(order):
                 continue
             features = encoded(images[index.numpy()])
-            loss, back = cross_entropy(torch.addmm(bias, features, weight.T), labels[index.to(labels.device)])
+            loss, back = cross_entropy(
+                torch.addmm(bias, features, weight.T), labels[index.to(labels.device)]
+            )
             weight.grad, bias.grad = back.T @ features, back.sum(dim=0)
             optimiser.step()
             losses.append(loss.item() * len(index))

@@ -65,11 +65,22 @@ def local_features(frozen: Frozen, *, stage: str = "layer2") -> ProbeResult:
             points = directions(one.flatten(1).T)
             total = float((points - points.mean(dim=0)).square().sum())
             found, inertia = kmeans(points, k, 5, "local features")
-            order = np.argsort(-np.bincount(found, minlength=k), kind="stable")  # the largest region first
+            # the largest region first
+            order = np.argsort(-np.bincount(found, minlength=k), kind="stable")
             regions.append(np.argsort(order, kind="stable")[found].reshape(one.shape[1:]))
             shares.append(max(0.0, 100 * (1 - inertia / total)) if total > 0 else 0.0)
         values[reading("explained", clusters=k)] = float(np.mean(shares))
-        tables.append(pd.DataFrame({"clusters": k, "row": "", "column": columns, "caption": labels, "image": places}))
-        grown = resized(maps.new_tensor(np.stack(regions)), big.shape[1:3], smooth=False).astype(int)
-        pictures.append(big if k == 1 else tinted(big, np.array(COLOURS)[grown], np.full(grown.shape, OPAQUE)))
-    return ProbeResult(values, pd.concat(tables, ignore_index=True), np.concatenate(pictures), n=len(places))
+        tables.append(
+            pd.DataFrame(
+                {"clusters": k, "row": "", "column": columns, "caption": labels, "image": places}
+            )
+        )
+        grown = resized(maps.new_tensor(np.stack(regions)), big.shape[1:3], smooth=False).astype(
+            int
+        )
+        pictures.append(
+            big if k == 1 else tinted(big, np.array(COLOURS)[grown], np.full(grown.shape, OPAQUE))
+        )
+    return ProbeResult(
+        values, pd.concat(tables, ignore_index=True), np.concatenate(pictures), n=len(places)
+    )

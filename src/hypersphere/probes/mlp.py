@@ -60,7 +60,9 @@ class Perceptron(NamedTuple):
         return torch.addmm(self.b2, torch.addmm(self.b1, features, self.w1.T).relu(), self.w2.T)
 
 
-def fit_mlp(bank: Float[Tensor, "*copies n d"], labels: Int[Tensor, "n"], classes: int, **mlp: Any) -> Perceptron:
+def fit_mlp(
+    bank: Float[Tensor, "*copies n d"], labels: Int[Tensor, "n"], classes: int, **mlp: Any
+) -> Perceptron:
     """Train the perceptron of ``mlp``; parameters that are left out have its defaults.
 
     ``bank`` may hold several versions of each image, shown in turn by epoch.
@@ -78,13 +80,16 @@ def fit_mlp(bank: Float[Tensor, "*copies n d"], labels: Int[Tensor, "n"], classe
     for name, (inputs, outputs) in zip(("first", "second"), pairwise(widths), strict=True):
         bound = inputs**-0.5  # as torch draws the weights and biases of a linear layer
         for part, shape in (("weight", (outputs, inputs)), ("bias", (outputs,))):
-            drawn.append(torch.empty(shape).uniform_(-bound, bound, generator=generator(f"{name}.{part}")))
+            drawn.append(
+                torch.empty(shape).uniform_(-bound, bound, generator=generator(f"{name}.{part}"))
+            )
     parameters = w1, b1, w2, b2 = Perceptron(*(part.to(bank.device) for part in drawn))
     of_dropout = generator("dropout")
 
     def gradients(features: Float[Tensor, "b d"], labels: Int[Tensor, "b"]) -> tuple[Tensor, ...]:
         inner = torch.addmm(b1, features, w1.T)
-        kept = torch.rand(inner.shape, generator=of_dropout) >= dropout  # on the CPU: equal on every device
+        # on the CPU: equal on every device
+        kept = torch.rand(inner.shape, generator=of_dropout) >= dropout
         passes = kept.to(inner.device) & (inner > 0)
         outer = torch.where(passes, inner / (1 - dropout), 0)
         _, back = cross_entropy(torch.addmm(b2, outer, w2.T), labels)

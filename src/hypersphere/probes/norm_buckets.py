@@ -49,14 +49,24 @@ def norm_buckets(
         dataset has none (CIFAR-100 has no entropy). All but the shares also at ``bucket=lowest`` and ``highest``: the
         first and the last bucket that has a value, NaN where there are not two.
     """
-    bank, truth, values, counts = frozen.features(TRAIN), frozen.labels(TRAIN), dict[str, float](), dict[str, int]()
+    bank, truth, values, counts = (
+        frozen.features(TRAIN),
+        frozen.labels(TRAIN),
+        dict[str, float](),
+        dict[str, int](),
+    )
     scores = vote(bank, bank, truth, frozen.classes(), k, leave_out=True)
     given = next((name for name in CONSENSUS if name in frozen.split(TRAIN).labels), None)
     entropy = frozen.attribute(TEST, ENTROPY)
     measured = (
-        ("bucket_top1", TRAIN, 100.0 * (scores.argmax(dim=1) == truth)),  # of equal votes the lower class wins
+        # of equal votes the lower class wins
+        ("bucket_top1", TRAIN, 100.0 * (scores.argmax(dim=1) == truth)),
         ("bucket_share", TRAIN, None),
-        ("human_accuracy", TRAIN, 100.0 * (frozen.labels(TRAIN, given) == truth) if given else None),
+        (
+            "human_accuracy",
+            TRAIN,
+            100.0 * (frozen.labels(TRAIN, given) == truth) if given else None,
+        ),
         ("human_entropy", TEST, None if entropy is None else torch.from_numpy(entropy)),
     )
     for measure, of, each in measured:

@@ -65,14 +65,18 @@ def norm_confidence(frozen: Frozen, *, k: PositiveInt = 200) -> ProbeResult:
     """
     norms, truth = lengths(frozen, TEST), frozen.labels(TEST).cpu().numpy()
     if zero := int((norms == 0).sum()):
-        raise NotFiniteError(f"the embeddings of {zero} of {len(norms)} test images are zero, and have no log-norm")
+        raise NotFiniteError(
+            f"the embeddings of {zero} of {len(norms)} test images are zero, and have no log-norm"
+        )
     bank, labels = frozen.features(TRAIN), frozen.labels(TRAIN)
     votes = vote(bank, frozen.features(TEST), labels, frozen.classes(), k).cpu().numpy()
-    right = np.equal(votes.argmax(axis=1), truth)  # of equal votes the lower class wins, as in `knn`
+    # of equal votes the lower class wins, as in `knn`
+    right = np.equal(votes.argmax(axis=1), truth)
     looks, confidence = appearance(frozen.images(TEST)), share(votes)
     alone = {"norm": norms, "vote": confidence, **looks}
     values = {f"{name}_auroc": auroc(right, one) for name, one in alone.items()}
-    with threadpool_limits(torch.get_num_threads(), "blas"):  # numpy's own threads, on which the rounding depends
+    # numpy's own threads, on which the rounding depends
+    with threadpool_limits(torch.get_num_threads(), "blas"):
         values |= explained(right, norms, looks, confidence, np.eye(frozen.classes())[truth])
     return ProbeResult({measure: values[measure] for measure in MEASURES}, n=len(truth))
 
@@ -111,7 +115,9 @@ def auroc(positive: Bool[np.ndarray, "n"], by: PerImage) -> float:
     """Area under the ROC curve, percent: pairs whose positive one has more, ties counting half; NaN without a pair."""
     from sklearn.metrics import roc_auc_score  # here, because its import takes a second
 
-    return 100 * float(roc_auc_score(positive, by)) if 0 < positive.sum() < len(positive) else math.nan
+    return (
+        100 * float(roc_auc_score(positive, by)) if 0 < positive.sum() < len(positive) else math.nan
+    )
 
 
 def explained(
@@ -128,19 +134,28 @@ def explained(
     from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
     if min(right.sum(), (~right).sum()) < FOLDS:
-        return dict.fromkeys(("covariates_auroc", "norm_gain", "norm_gain_over_vote", "norm_coefficient"), math.nan)
+        return dict.fromkeys(
+            ("covariates_auroc", "norm_gain", "norm_gain_over_vote", "norm_coefficient"), math.nan
+        )
     # Standardised over all images: no column sees what is right.
-    cubic = make_pipeline(StandardScaler(), PolynomialFeatures(DEGREE, include_bias=False), StandardScaler())
+    cubic = make_pipeline(
+        StandardScaler(), PolynomialFeatures(DEGREE, include_bias=False), StandardScaler()
+    )
     norm = StandardScaler().fit_transform(np.log(norms)[:, None])
     plain = np.hstack([cubic.fit_transform(np.stack([*looks.values()], axis=1)), classes])
-    voted = np.hstack([cubic.fit_transform(np.stack([*looks.values(), confidence], axis=1)), classes])
+    voted = np.hstack(
+        [cubic.fit_transform(np.stack([*looks.values(), confidence], axis=1)), classes]
+    )
     with_norm = np.hstack([plain, norm])
-    model = LogisticRegression(C=LEFT_FREE, solver="newton-cholesky", tol=1e-8)  # Newton's method, without any draw
+    # Newton's method, without any draw
+    model = LogisticRegression(C=LEFT_FREE, solver="newton-cholesky", tol=1e-8)
     order = prng.permutation(len(right), 0, "norm confidence", "folds")
 
     def validated(columns: Float[np.ndarray, "n d"]) -> float:
         cut = StratifiedKFold(FOLDS)
-        areas = cross_val_score(model, columns[order], right[order], cv=cut, scoring="roc_auc", error_score="raise")
+        areas = cross_val_score(
+            model, columns[order], right[order], cv=cut, scoring="roc_auc", error_score="raise"
+        )
         return float(np.mean(100 * areas))
 
     covariates = validated(plain)

@@ -33,7 +33,10 @@ def norm_ood(frozen: Frozen, *, k: PositiveInt = 200) -> ProbeResult:
         votes = vote(bank, place.features(split), labels, home.classes(), k).cpu().numpy()
         return lengths(place, split), share(votes), appearance(place.images(split))["contrast"]
 
-    own, found = quantities(home, TEST), {split: quantities(frozen, split) for split in others or [TEST]}
+    own, found = (
+        quantities(home, TEST),
+        {split: quantities(frozen, split) for split in others or [TEST]},
+    )
     groups: dict[Position, list[str]] = {Position(): list(found)}
     for split in others:
         corruption, _, severity = split.rpartition("-")
@@ -44,5 +47,8 @@ def norm_ood(frozen: Frozen, *, k: PositiveInt = 200) -> ProbeResult:
         for place, measure in enumerate(MEASURES):
             of_all = np.concatenate([own[place], *(found[split][place] for split in splits)])
             key = reading(measure, **group)
-            values[key], counts[key] = auroc(np.arange(len(of_all)) < len(own[place]), of_all), len(of_all)
+            values[key], counts[key] = (
+                auroc(np.arange(len(of_all)) < len(own[place]), of_all),
+                len(of_all),
+            )
     return ProbeResult(values, n=counts[MEASURES[0]], counts=counts)

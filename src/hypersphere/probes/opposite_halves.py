@@ -16,4 +16,6 @@ def opposite_halves(frozen: Frozen) -> ProbeResult:
     """
     first, second, _ = view_pairs(frozen, TRAIN, 10_000)
     products = (first.double() * second.double()).sum(dim=1)
-    return ProbeResult({"opposite_halves": 100 * (products < 0).double().mean().item()}, n=len(products))
+    return ProbeResult(
+        {"opposite_halves": 100 * (products < 0).double().mean().item()}, n=len(products)
+    )

@@ -23,7 +23,10 @@ def relative_norms(frozen: Frozen) -> ProbeResult:
     """
     unit = frozen.home.embeddings(TRAIN).double().norm(dim=1).mean().item()
     if unit == 0:
-        raise NotFiniteError("the embeddings of all training images are zero, so that no norm is relative to theirs")
+        raise NotFiniteError(
+            "the embeddings of all training images are zero, so that no norm is relative to theirs"
+        )
     return by_image(
-        "relative_norm", {split: frozen.embeddings(split).double().norm(dim=1) / unit for split in frozen.splits}
+        "relative_norm",
+        {split: frozen.embeddings(split).double().norm(dim=1) / unit for split in frozen.splits},
     )

@@ -48,7 +48,9 @@ def top_k(scores: Float[Tensor, "n c"], truth: Int[Tensor, "n"], k: int) -> floa
     """
     bad = int((~scores.isfinite()).any(dim=1).sum())
     if bad:
-        raise NotFiniteError(f"the probe's scores of {bad} of {len(scores)} test images are NaN or infinite")
+        raise NotFiniteError(
+            f"the probe's scores of {bad} of {len(scores)} test images are NaN or infinite"
+        )
     score = scores.gather(1, truth[:, None])
     is_lower = torch.arange(scores.shape[1], device=scores.device) < truth[:, None]
     ahead = (scores > score) | ((scores == score) & is_lower)
@@ -70,7 +72,9 @@ def scored(frozen: Frozen, scores: Float[Tensor, "n c"], measures: Sequence[str]
     tops = dict(zip(measures, (1, 5), strict=False))
     values = {measure: top_k(scores, truth, k) for measure, k in tops.items()}
     counts = {}
-    for name, members in () if conflicting is None else (("aligned", ~conflicting), ("conflicting", conflicting)):
+    for name, members in (
+        () if conflicting is None else (("aligned", ~conflicting), ("conflicting", conflicting))
+    ):
         chosen = torch.from_numpy(members).to(scores.device)
         for measure, k in tops.items() if members.any() else ():
             key = reading(measure, bias=name)

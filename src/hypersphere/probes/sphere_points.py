@@ -28,7 +28,9 @@ def sphere_points(frozen: Frozen) -> ProbeResult:
     """
     embeddings = frozen.embeddings(TEST)
     if embeddings.shape[1] != 3:
-        raise HypersphereError(f"probe sphere_points: needs method.dim 3 (given: {embeddings.shape[1]})")
+        raise HypersphereError(
+            f"probe sphere_points: needs method.dim 3 (given: {embeddings.shape[1]})"
+        )
     points, labels = directions(embeddings), frozen.labels(TEST)
     within = [spread(points[labels == label]) for label in labels.unique()]
     values = {"spread": spread(points), "class_spread": float(np.mean(within))}

@@ -40,13 +40,17 @@ def pack(plan: Plan, weights: bool = False) -> Path:
         raise HypersphereError(f"{root / citation.FILE}: the file is missing")
     folder = f"hypersphere-{cited.version}-{plan.config.scale_name}"
     target = root / f"{folder}.zip"
-    lock = FileLock(Path(_git(root, "rev-parse", "--absolute-git-dir").strip()) / "hypersphere-archive.lock")
+    lock = FileLock(
+        Path(_git(root, "rev-parse", "--absolute-git-dir").strip()) / "hypersphere-archive.lock"
+    )
     try:
         with lock.acquire(timeout=0):
             files.sweep(root, f"{target.name}*")  # what a killed one left
             _write(plan, target, folder, weights)
     except Timeout:
-        raise HypersphereError(f"{target}: another process is packing an archive here; wait for it") from None
+        raise HypersphereError(
+            f"{target}: another process is packing an archive here; wait for it"
+        ) from None
     return target
 
 
@@ -71,24 +75,37 @@ def _results(plan: Plan, weights: bool) -> dict[Path, str]:
 def _write(plan: Plan, target: Path, folder: str, weights: bool) -> None:
     root = plan.config.root
     if changed := _git(root, "status", "--porcelain").splitlines():
-        raise HypersphereError(f"{root / changed[0][3:]}: differs from the commit; commit or undo it, then pack again")
+        raise HypersphereError(
+            f"{root / changed[0][3:]}: differs from the commit; commit or undo it, then pack again"
+        )
     made = _results(plan, weights)
     time = datetime.fromtimestamp(int(_git(root, "log", "-1", "--format=%ct")), UTC).timetuple()[:6]
     beside = target.with_name(f"{target.name}.sha256")
     with files.replacing(target) as temporary:
-        _git(root, "archive", "--format=zip", f"--prefix={folder}/", f"--output={temporary.resolve()}", "HEAD")
+        _git(
+            root,
+            "archive",
+            "--format=zip",
+            f"--prefix={folder}/",
+            f"--output={temporary.resolve()}",
+            "HEAD",
+        )
         with zipfile.ZipFile(temporary, "a") as archive:
 
             def add(name: str, content: bytes) -> None:
                 entry = zipfile.ZipInfo(f"{folder}/{name}", time)
-                entry.compress_type, entry.create_system = zipfile.ZIP_DEFLATED, 3  # Unix, on every system
+                # Unix, on every system
+                entry.compress_type, entry.create_system = zipfile.ZIP_DEFLATED, 3
                 entry.external_attr = 0o100644 << 16
                 archive.writestr(entry, content)
 
             for path, checksum in made.items():
                 add(path.relative_to(root).as_posix(), _checked(path, checksum))
             names = [name for name in archive.namelist() if not name.endswith("/")]
-            sums = [f"{hashlib.sha256(archive.read(name)).hexdigest()}  {name.partition('/')[2]}\n" for name in names]
+            sums = [
+                f"{hashlib.sha256(archive.read(name)).hexdigest()}  {name.partition('/')[2]}\n"
+                for name in names
+            ]
             add("SHA256SUMS", "".join(sums).encode())
         beside.unlink(missing_ok=True)  # that of an older archive must not outlive it
     files.write_text(beside, f"{files.sha256(target)}  {target.name}\n")
@@ -109,12 +126,17 @@ def _checked(path: Path, checksum: str) -> bytes:
 
 def _git(root: Path, *arguments: str) -> str:
     """The output of git, which writes local times into a zip: here those of UTC."""
-    own = ("-c", "core.autocrlf=false", "-c", "core.attributesFile=/dev/null")  # whatever the user has set
+    # whatever the user has set
+    own = ("-c", "core.autocrlf=false", "-c", "core.attributesFile=/dev/null")
     variables = os.environ | {"TZ": "UTC"}
     try:
-        done = subprocess.run(["git", *own, *arguments], cwd=root, env=variables, capture_output=True, check=True)
+        done = subprocess.run(
+            ["git", *own, *arguments], cwd=root, env=variables, capture_output=True, check=True
+        )
     except (OSError, subprocess.CalledProcessError) as error:
         said = " ".join(os.fsdecode(getattr(error, "stderr", b"") or str(error).encode()).split())
         why = f" ({said})" if said else ""
-        raise HypersphereError(f"{root}: packing an archive needs git and a checkout with a commit{why}") from None
+        raise HypersphereError(
+            f"{root}: packing an archive needs git and a checkout with a commit{why}"
+        ) from None
     return os.fsdecode(done.stdout)

@@ -15,9 +15,14 @@ from hypersphere.provenance import markers
 
 def manifests(plan: Plan, weights: bool) -> list[Path]:
     """The manifests of all results of a scale, whatever ``only`` chooses; ``weights``: those of runs, too."""
-    studied = [(paper, name) for paper in plan.config.papers for name in plan.config.exact_artifacts(paper)]
+    studied = [
+        (paper, name) for paper in plan.config.papers for name in plan.config.exact_artifacts(paper)
+    ]
     runs = list(plan.runs.values()) if plan.records is None else []
-    found = [*markers.of_tables(plan, plan.made_artifacts, studied), *markers.evaluations(plan, runs)]
+    found = [
+        *markers.of_tables(plan, plan.made_artifacts, studied),
+        *markers.evaluations(plan, runs),
+    ]
     return found + [plan.run_folder(run.name) / MANIFEST for run in runs if weights]
 
 
@@ -28,9 +33,15 @@ def listed(manifest: Path) -> dict[Path, str]:
     """
     content, folder = files.read_sealed(manifest), manifest.parent
     found = {manifest: files.sha256(manifest)}
-    found |= {folder / name: checksum for name, checksum in files.mapping(content.get("files")).items()}
-    beside = {folder / name: checksum for name, checksum in files.mapping(content.get("beside")).items()}
-    return found | {path: checksum for path, checksum in beside.items() if files.problem(path, checksum) is None}
+    found |= {
+        folder / name: checksum for name, checksum in files.mapping(content.get("files")).items()
+    }
+    beside = {
+        folder / name: checksum for name, checksum in files.mapping(content.get("beside")).items()
+    }
+    return found | {
+        path: checksum for path, checksum in beside.items() if files.problem(path, checksum) is None
+    }
 
 
 def recorded(plan: Plan) -> dict[Path, str]:
@@ -56,4 +67,6 @@ def others(results: Path, known: Collection[Path]) -> Iterator[Path]:
             empty = path.is_dir() and not path.is_symlink() and next(path.rglob("*"), None) is None
             if not (path in holding or path in known or name.endswith(".lock") or empty):
                 yield path
-        folders[:] = sorted(name for name in folders if here / name in holding and here / name not in known)
+        folders[:] = sorted(
+            name for name in folders if here / name in holding and here / name not in known
+        )

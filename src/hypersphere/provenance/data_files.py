@@ -55,7 +55,9 @@ def listed(source: Component, root: Path) -> str | None:
     pattern = registry.read_constant("datasets", source.name, "LISTED", None)
     if pattern is None:
         return None
-    parameters = registry.schema("datasets", source.name).model_validate(source.parameters).model_dump()
+    parameters = (
+        registry.schema("datasets", source.name).model_validate(source.parameters).model_dump()
+    )
     folder = root / pattern.format(**parameters)
     return listing(folder) if folder.is_dir() else None
 

@@ -31,7 +31,9 @@ EXACT_CLAIMS = "hypersphere.statistics.exact_claims"
 def run_digest(run: Run) -> str:
     """Digest of all code that decides a run's bytes, given its data."""
     common = "hypersphere.training.weights", "hypersphere.training.determinism"
-    return code_digest(*common, *(registry.module_name(kind, name) for kind, name in run.components))
+    return code_digest(
+        *common, *(registry.module_name(kind, name) for kind, name in run.components)
+    )
 
 
 def batch_digest(batch: BatchOfRuns) -> str:
@@ -74,9 +76,16 @@ def evaluation_digest(plan: Plan, batch: BatchOfRuns) -> str:
 
     What decides the evaluations of raw pixels beside them is among it.
     """
-    asked = [(run, digest, one) for run in batch.runs for digest, one in plan.evaluations[run.name].items()]
+    asked = [
+        (run, digest, one)
+        for run in batch.runs
+        for digest, one in plan.evaluations[run.name].items()
+    ]
     return files.digest(
-        [[run.name, digest, sorted(one.at), protocol_digest(one.protocol, run)] for run, digest, one in asked]
+        [
+            [run.name, digest, sorted(one.at), protocol_digest(one.protocol, run)]
+            for run, digest, one in asked
+        ]
     )
 
 
@@ -95,11 +104,16 @@ def simulation_digest(plan: Plan, paper: str) -> str:
     """Digest of a paper's exact artifacts, labels and sentences, and of all code and rules of results and claims."""
     studies = (plan.config.study_code(paper, name).compute for name in plan.config.studies(paper))
     declared = plan.config.papers[paper]
-    asked = {name: one.model_dump(mode="json") for name, one in plan.config.exact_artifacts(paper).items()}
+    asked = {
+        name: one.model_dump(mode="json")
+        for name, one in plan.config.exact_artifacts(paper).items()
+    }
     read = [plan.config.sentences_file(paper), plan.config.audit_file(paper)]
     code = code_digest("hypersphere.exact.studies", EXACT_CLAIMS, *studies)
     judged_by = [_choices_left(declared), _rules(plan.config)]
-    return files.digest([asked, declared.labels, judged_by, *(file_digest(str(one)) for one in read), code])
+    return files.digest(
+        [asked, declared.labels, judged_by, *(file_digest(str(one)) for one in read), code]
+    )
 
 
 def artifact_digest(plan: Plan, paper: str, artifact: str) -> str:
@@ -110,26 +124,37 @@ def artifact_digest(plan: Plan, paper: str, artifact: str) -> str:
     asked: list[Any] = [paper, artifact, declared.model_dump(mode="json")]
     asked += [document.title, document.datasets, document.labels]
     if isinstance(declared, Studied):
-        return files.digest([asked, code_digest(WRITER, module, plan.config.study_code(paper, declared.study).draw)])
+        return files.digest(
+            [asked, code_digest(WRITER, module, plan.config.study_code(paper, declared.study).draw)]
+        )
     cells, runs = [], set[str]()
     for cell in (*plan.artifacts[paper, artifact], *plan.controls[paper, artifact]):
-        name, measured_by = cell.run.name if cell.run else "", cell.how.digest if cell.how else HISTORY
+        name, measured_by = (
+            cell.run.name if cell.run else "",
+            cell.how.digest if cell.how else HISTORY,
+        )
         cells.append([cell.text, name, cell.epoch, cell.missing, measured_by])
         runs.add(name)
     recorded = [  # none where numbers come from runs here
-        files.digest([record.seal, [one.model_dump() for one in (*record.evaluations, *record.pixels)]])
+        files.digest(
+            [record.seal, [one.model_dump() for one in (*record.evaluations, *record.pixels)]]
+        )
         for name in sorted(runs)
         for record in (plan.records or {}).get(name, ())
     ]
     if plan.records is not None:
         recorded.append(file_digest(str(plan.config.evidence / "datasets.csv")))
-    code = code_digest("hypersphere.statistics.measure", "hypersphere.statistics.judge", WRITER, module)
+    code = code_digest(
+        "hypersphere.statistics.measure", "hypersphere.statistics.judge", WRITER, module
+    )
     return files.digest([asked, _choices_left(document), cells, _scale(plan), *recorded, code])
 
 
 def studies_digest(plan: Plan, paper: str) -> str:
     """Digest of all that draws the results of a paper's exact studies."""
-    return files.digest([artifact_digest(plan, paper, artifact) for artifact in plan.config.exact_artifacts(paper)])
+    return files.digest(
+        [artifact_digest(plan, paper, artifact) for artifact in plan.config.exact_artifacts(paper)]
+    )
 
 
 def _choices_left(paper: Paper) -> dict[str, int]:
@@ -140,12 +165,16 @@ def _choices_left(paper: Paper) -> dict[str, int]:
 def claims_digest(plan: Plan) -> str:
     """Digest of all that judging the claims reads, except measurements."""
     cells = {f"{p}/{a}": artifact_digest(plan, p, a) for p, a in plan.artifacts}
-    return files.digest([cells, _choices(plan.config), _scale(plan), code_digest("hypersphere.statistics.judge")])
+    return files.digest(
+        [cells, _choices(plan.config), _scale(plan), code_digest("hypersphere.statistics.judge")]
+    )
 
 
 def scorecard_digest(plan: Plan, *texts: str) -> str:
     """Digest of all that the page of a scale shows, except results: code, kinds, texts, labels, scale."""
-    return files.digest([*_page(plan.config, "hypersphere.report.scorecard", texts), claims_digest(plan)])
+    return files.digest(
+        [*_page(plan.config, "hypersphere.report.scorecard", texts), claims_digest(plan)]
+    )
 
 
 def report_digest(config: Config, *texts: str) -> str:
@@ -161,8 +190,12 @@ def _choices(config: Config) -> Any:
 
 def _page(config: Config, page: str, texts: Iterable[str]) -> list[Any]:
     """The code and the texts of a page."""
-    declared = {artifact.draw for paper in config.papers.values() for artifact in paper.artifacts.values()}
-    drawings = {config.study_code(p, name).draw for p in config.papers for name in config.studies(p)}
+    declared = {
+        artifact.draw for paper in config.papers.values() for artifact in paper.artifacts.values()
+    }
+    drawings = {
+        config.study_code(p, name).draw for p in config.papers for name in config.studies(p)
+    }
     front = paper_code.front()
     kinds = [registry.module_name("kinds", draw) for draw in sorted(declared)]
     code = code_digest(page, *kinds, *drawings, *([front] if front else []))
@@ -183,7 +216,10 @@ def records_digest(config: Config, scale: str) -> str:
         read += [*place.glob("scales/*.yaml"), *place.glob("selected/*.csv")]
     read += (config.root / "evidence" / scale).glob("*.csv")
     return files.digest(
-        [code_digest("hypersphere.statistics.judged_records"), [file_digest(str(one)) for one in sorted({*read})]]
+        [
+            code_digest("hypersphere.statistics.judged_records"),
+            [file_digest(str(one)) for one in sorted({*read})],
+        ]
     )
 
 
@@ -210,9 +246,12 @@ def environment() -> dict[str, Any]:
     for name in packages:
         with contextlib.suppress(metadata.PackageNotFoundError):
             versions[name] = metadata.version(name)
-    about = Path("/proc/cpuinfo")  # of Linux; elsewhere the processor's vector instruction sets are not known
+    # of Linux; elsewhere the processor's vector instruction sets are not known
+    about = Path("/proc/cpuinfo")
     lines = about.read_text().splitlines() if about.exists() else []
-    flags = next((line.split(":")[1].split() for line in lines if line.startswith(("flags", "Features"))), [])
+    flags = next(
+        (line.split(":")[1].split() for line in lines if line.startswith(("flags", "Features"))), []
+    )
     vector = ("avx", "amx", "fma", "asimd", "sve", "sse4")  # they change floating-point results
     return {
         "python": platform.python_version(),

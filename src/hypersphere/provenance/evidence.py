@@ -33,12 +33,28 @@ def pack(plan: Plan, run: Run) -> Path:
     """
     folder, config = plan.run_folder(run.name), plan.config
     manifest = check_run(plan, run.name)
-    copied = ("name", "status", "epochs", "code", "data", "files", "device", "numerics", "environment")
+    copied = (
+        "name",
+        "status",
+        "epochs",
+        "code",
+        "data",
+        "files",
+        "device",
+        "numerics",
+        "environment",
+    )
     content: dict[str, Any] = {key: manifest[key] for key in (*copied, "seconds", "peak_memory_mb")}
-    content |= {"scale": config.scale_name, "level": config.scale.level, "run": run.model_dump(mode="json")}
+    content |= {
+        "scale": config.scale_name,
+        "level": config.scale.level,
+        "run": run.model_dump(mode="json"),
+    }
     with (folder / "history.csv").open(encoding="utf-8", newline="") as handle:
         rows = [{key: float(value) for key, value in row.items()} for row in csv.DictReader(handle)]
-    history = [{key: value if math.isfinite(value) else None for key, value in row.items()} for row in rows]
+    history = [
+        {key: value if math.isfinite(value) else None for key, value in row.items()} for row in rows
+    ]
     measured_by: dict[str, Any] = {}
     counted: dict[str, Any] = {}
     data: dict[str, str] = {}
@@ -48,32 +64,59 @@ def pack(plan: Plan, run: Run) -> Path:
         """The rows of one file of evaluations, each with the digest of how it was measured."""
         path = plan.evaluation_file(subject, digest)
         manifest = check_evaluation(path)
-        about = {key: manifest[key] for key in ("protocol", "code", "device", "threads", "environment")}
+        about = {
+            key: manifest[key] for key in ("protocol", "code", "device", "threads", "environment")
+        }
         by = files.digest(about, 8)
         measured_by[by] = about
-        counted.update({name: counts for name, counts in manifest.get("repeated", {}).items() if counts})
+        counted.update(
+            {name: counts for name, counts in manifest.get("repeated", {}).items() if counts}
+        )
         data.update(manifest["data"])
-        table = pd.read_csv(path, dtype={"n_test": "Int64", "classes": "Int64", "reading": "str", "protocol": "str"})
-        rows = table.drop(columns="run").assign(reading=table["reading"].fillna(""), by=by).astype(object)
+        table = pd.read_csv(
+            path, dtype={"n_test": "Int64", "classes": "Int64", "reading": "str", "protocol": "str"}
+        )
+        rows = (
+            table.drop(columns="run")
+            .assign(reading=table["reading"].fillna(""), by=by)
+            .astype(object)
+        )
         return tidy.rows(rows.where(rows.notna(), None))
 
     evaluations, pixels = [], []
     for digest, asked in plan.evaluations[run.name].items():
         evaluations += answers(run.name, digest)
-        for dataset in sorted({target for _, target in asked.at}) if on_pixels(asked.protocol) else ():
-            pixels += [row for row in answers(raw_pixels(dataset), digest) if row["target"] == dataset]
+        for dataset in (
+            sorted({target for _, target in asked.at}) if on_pixels(asked.protocol) else ()
+        ):
+            pixels += [
+                row for row in answers(raw_pixels(dataset), digest) if row["target"] == dataset
+            ]
     shown = [cell for cell in plan.cells if cell.run is not None and cell.run.name == run.name]
     confirmed = {plans[0] for cell in shown if (plans := confirms(cell, config))}
-    content |= {"plan": ";".join(sorted(confirmed)), "history": history, "evaluated_by": measured_by}
+    content |= {
+        "plan": ";".join(sorted(confirmed)),
+        "history": history,
+        "evaluated_by": measured_by,
+    }
     record = validate(Record, content | {"evaluations": evaluations, "pixels": pixels}, folder)
     target = folder_of(plan)
     record.check(target)
-    add(target, [record], plan, [_dataset(plan, name, data[name], counted[name]) for name in sorted(counted)])
+    add(
+        target,
+        [record],
+        plan,
+        [_dataset(plan, name, data[name], counted[name]) for name in sorted(counted)],
+    )
     return target
 
 
 def _dataset(plan: Plan, name: str, data: str, counts: dict[str, Any]) -> TextRow:
-    return {"dataset": plan.datasets[name].folder, "data": data, "counts": files.canonical_json(counts)}
+    return {
+        "dataset": plan.datasets[name].folder,
+        "data": data,
+        "counts": files.canonical_json(counts),
+    }
 
 
 def folder_of(plan: Plan) -> Path:
@@ -87,7 +130,9 @@ def folder_of(plan: Plan) -> Path:
     return plan.config.evidence if kept else plan.config.results / records.FOLDER
 
 
-def add(folder: Path, new: Sequence[Record], plan: Plan, datasets: Sequence[TextRow] = ()) -> list[Record]:
+def add(
+    folder: Path, new: Sequence[Record], plan: Plan, datasets: Sequence[TextRow] = ()
+) -> list[Record]:
     """Add the rows of records to the tables of ``folder``, those that are not there yet: all of them, or none.
 
     With them go the rows of their ``datasets``.
@@ -122,7 +167,9 @@ def add(folder: Path, new: Sequence[Record], plan: Plan, datasets: Sequence[Text
         records.check_together(folder, [*there.values(), *new], plan.config.scale.level)
         for name, columns in records.TABLES.items() if changed or added else ():
             # A machine is there once, in whatever order the file before had its columns.
-            distinct = dict.fromkeys(tuple(row[column] for column in columns) for row in tables[name])
+            distinct = dict.fromkeys(
+                tuple(row[column] for column in columns) for row in tables[name]
+            )
             text = io.StringIO(newline="")
             csv.writer(text, lineterminator="\n").writerows([columns, *distinct])
             files.write_text(folder / f"{name}.csv", text.getvalue())
@@ -140,7 +187,12 @@ def _missing(folder: Path, old: Record, new: Record) -> dict[str, list[TextRow]]
             )
 
     for field in ONCE:
-        check("history" if field == "history" else "runs", field, getattr(old, field), getattr(new, field))
+        check(
+            "history" if field == "history" else "runs",
+            field,
+            getattr(old, field),
+            getattr(new, field),
+        )
     left: dict[str, list[Measurement]] = {}
     for of in ("evaluations", "pixels"):
         there: dict[Any, Measurement] = {one.place: one for one in getattr(old, of)}
@@ -161,7 +213,9 @@ def take_in(plan: Plan, folder: Path) -> list[Record]:
     Each must be of this scale, and of what the config declares (``undeclared``). Returns the new or changed.
     """
     if not (folder / "runs.csv").exists() and not (folder / "runs.csv").is_symlink():
-        raise HypersphereError(f"{folder}: holds no records ({', '.join(f'{name}.csv' for name in records.TABLES)})")
+        raise HypersphereError(
+            f"{folder}: holds no records ({', '.join(f'{name}.csv' for name in records.TABLES)})"
+        )
     found = records.read_folder(folder, plan.config.scale_name, plan.config.scale.level)
     for fault in undeclared(plan, found, folder):
         raise HypersphereError(fault)
@@ -199,7 +253,9 @@ def _but_its_seed(run: Run) -> str:
     return run.model_dump_json(exclude={"seed"})
 
 
-def _undeclared_answers(record: Record, protocols: Collection[str], datasets: Collection[str]) -> Iterator[str]:
+def _undeclared_answers(
+    record: Record, protocols: Collection[str], datasets: Collection[str]
+) -> Iterator[str]:
     for answer in (*record.evaluations, *record.pixels):
         if answer.protocol not in protocols:
             yield f"protocol: {answer}: the config declares no {answer.protocol}"

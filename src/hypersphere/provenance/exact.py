@@ -34,7 +34,9 @@ class Exact(NamedTuple):
 
 def of_scale(config: Config) -> Exact:
     """The copies in the results folder of a scale."""
-    return Exact(config.results, {paper: config.results / "simulations" / paper for paper in config.papers})
+    return Exact(
+        config.results, {paper: config.results / "simulations" / paper for paper in config.papers}
+    )
 
 
 def shared(config: Config) -> Exact:
@@ -42,11 +44,15 @@ def shared(config: Config) -> Exact:
     return Exact(config.exact, {paper: config.exact_studies(paper) for paper in config.papers})
 
 
-def claims(results: Exact, papers: Iterable[str], kinds: tables.Columns = columns.CLAIMS) -> pd.DataFrame:
+def claims(
+    results: Exact, papers: Iterable[str], kinds: tables.Columns = columns.CLAIMS
+) -> pd.DataFrame:
     """The claims that theorems answer, and the exact studies of some papers, of those that were run.
 
     Nothing of other papers is read, because another job may be writing it.
     """
     files = [results.theory_claims, *(results.studies[paper] / CLAIMS for paper in papers)]
-    found = [tables.read(check_tidy(file.parent, file.name), kinds) for file in files if file.is_file()]
+    found = [
+        tables.read(check_tidy(file.parent, file.name), kinds) for file in files if file.is_file()
+    ]
     return pd.concat(found) if found else pd.DataFrame(columns=list(kinds))

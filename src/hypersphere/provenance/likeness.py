@@ -10,7 +10,10 @@ MIXED = ("kind", "precision")
 
 def unlike(about: pd.DataFrame) -> list[str]:
     """Why runs (rows of runs.csv) cannot be compared: how they were made differs, or two of them are one; in words."""
-    kinds = (sorted({kind for text in about[name].dropna() for kind in text.split("; ")}) for name in MIXED)
+    kinds = (
+        sorted({kind for text in about[name].dropna() for kind in text.split("; ")})
+        for name in MIXED
+    )
     reasons = [f"runs of {' and '.join(values)} are mixed" for values in kinds if len(values) > 1]
     finished = about[about["status"] == "finished"]
     same: dict[str, str] = {}

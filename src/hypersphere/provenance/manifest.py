@@ -23,7 +23,11 @@ def seal(manifest: Path, made: Iterable[Path]) -> None:
 
 
 def check_files(
-    manifest: Path, *names: str, largest: float = math.inf, remedy: str = AGAIN, proof: Path | None = None
+    manifest: Path,
+    *names: str,
+    largest: float = math.inf,
+    remedy: str = AGAIN,
+    proof: Path | None = None,
 ) -> dict[str, Any]:
     """The content of a manifest, after a check of the files that it lists: all of them, or those of ``names``.
 
@@ -50,7 +54,9 @@ def check_files(
 def check_run(plan: Plan, run: str, *names: str) -> dict[str, Any]:
     """The manifest of a run of the plan, after a check of its files; the proof of a run is its batch's marker."""
     again = f"; run again, or: hypersphere pretrain {run}"
-    return check_files(plan.run_folder(run) / MANIFEST, *names, remedy=again, proof=plan.marker(plan.batch_of[run]))
+    return check_files(
+        plan.run_folder(run) / MANIFEST, *names, remedy=again, proof=plan.marker(plan.batch_of[run])
+    )
 
 
 def check_evaluation(path: Path) -> dict[str, Any]:

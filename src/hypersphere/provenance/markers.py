@@ -29,7 +29,9 @@ THEORY, STUDIED = ("theory.json", "theory_claims.json"), (MANIFEST, "claims.json
 def write(marker: Path, manifests: Iterable[Path]) -> None:
     """Write a marker of what manifests below its results folder say now."""
     results = marker.parents[1]
-    said = {path.relative_to(results).as_posix(): _said(files.read_sealed(path)) for path in manifests}
+    said = {
+        path.relative_to(results).as_posix(): _said(files.read_sealed(path)) for path in manifests
+    }
     files.write_sealed(marker, {"manifests": said})
 
 
@@ -49,29 +51,49 @@ def recorded(plan: Plan, batch: str) -> Path:
 def evaluations(plan: Plan, runs: Sequence[Run]) -> list[Path]:
     """The manifests of runs' evaluations, and of those of raw pixels beside them."""
     asked: dict[str, Iterable[str]] = {run.name: plan.evaluations[run.name] for run in runs}
-    asked |= {raw_pixels(dataset): protocols for dataset, protocols in plan.protocols_of_pixels(runs).items()}
+    asked |= {
+        raw_pixels(dataset): protocols
+        for dataset, protocols in plan.protocols_of_pixels(runs).items()
+    }
     return [
-        plan.evaluation_file(subject, digest).with_suffix(".json") for subject in asked for digest in asked[subject]
+        plan.evaluation_file(subject, digest).with_suffix(".json")
+        for subject in asked
+        for digest in asked[subject]
     ]
 
 
 def datasets_of(plan: Plan, batches: Iterable[BatchOfRuns]) -> set[str]:
     """The datasets that the runs of batches are trained or probed on."""
     runs = [run for batch in batches for run in batch.runs]
-    probed = {target for run in runs for asked in plan.evaluations[run.name].values() for _, target in asked.at}
+    probed = {
+        target
+        for run in runs
+        for asked in plan.evaluations[run.name].values()
+        for _, target in asked.at
+    }
     return probed | {run.dataset.name for run in runs}
 
 
-def of_tables(plan: Plan, measured: Sequence[Artifact], studied: Sequence[Artifact], every: bool = True) -> list[Path]:
+def of_tables(
+    plan: Plan, measured: Sequence[Artifact], studied: Sequence[Artifact], every: bool = True
+) -> list[Path]:
     """The manifests of tables, figures and pages in a results folder.
 
     They are those of artifacts made from runs and of exact studies; ``every``: and those of the whole scale.
     """
     results, papers = plan.config.results, dict.fromkeys(paper for paper, _ in studied)
-    found = [results / name for name in ("claims.json", f"statistics/{MANIFEST}", SCORECARD)] if every else []
+    found = (
+        [results / name for name in ("claims.json", f"statistics/{MANIFEST}", SCORECARD)]
+        if every
+        else []
+    )
     found += [results / name for name in THEORY] if every or papers else []
     found += [results / "simulations" / paper / name for paper in papers for name in STUDIED]
-    found += [plan.config.artifact_folder(*key) / name for key in measured for name in (MANIFEST, "claims.json")]
+    found += [
+        plan.config.artifact_folder(*key) / name
+        for key in measured
+        for name in (MANIFEST, "claims.json")
+    ]
     return found + [plan.config.outputs(*key)[-1] for key in (*measured, *studied)]
 
 
@@ -80,7 +102,11 @@ def _said(manifest: dict[str, Any]) -> str:
 
     What is said of repeated images is among them, where they were counted.
     """
-    results = {name: checksum for name, checksum in manifest["files"].items() if not name.startswith("snapshots/")}
+    results = {
+        name: checksum
+        for name, checksum in manifest["files"].items()
+        if not name.startswith("snapshots/")
+    }
     counted = [manifest["repeated"]] if "repeated" in manifest else []
     return files.digest([manifest.get("status"), manifest.get("epochs"), results, *counted])
 
@@ -101,10 +127,14 @@ def check(marker: Path) -> None:
 def lost(plan: Plan) -> list[DamagedError]:
     """The markers and manifests, of what the setting ``only`` chooses, that are not true. Nothing is removed."""
     batches, every = plan.chosen_batches.values(), not plan.config.settings.only
-    checks: list[tuple[Path, Callable[[Path], object]]] = [(plan.marker(batch), check) for batch in batches]
+    checks: list[tuple[Path, Callable[[Path], object]]] = [
+        (plan.marker(batch), check) for batch in batches
+    ]
     checks += [(plan.evaluated_marker(batch.id), check) for batch in batches]
     prepared = map(plan.prepared_marker, plan.preparing(datasets_of(plan, batches)))
-    checks += [(marker, partial(_check_prepared, plan.config.data / "processed")) for marker in prepared]
+    checks += [
+        (marker, partial(_check_prepared, plan.config.data / "processed")) for marker in prepared
+    ]
     studied = dict.fromkeys(paper for paper, _ in plan.chosen_studies)
     exact = [plan.config.exact / name for name in THEORY] if every or studied else []
     exact += [plan.config.exact_studies(paper) / name for paper in studied for name in STUDIED]

@@ -25,7 +25,10 @@ SILENT = frozenset(
         *("errors", "files"),
         # Which runs there are, and which cell shows which. What a run is does count: `config.run`,
         # `config.recipe` and `config.registry` give its fields their meaning and defaults.
-        *(f"config.{module}" for module in ("artifacts", "cells", "project", "plan", "resolve", "validation")),
+        *(
+            f"config.{module}"
+            for module in ("artifacts", "cells", "project", "plan", "resolve", "validation")
+        ),
         # Keeping results whole: these refuse, wait, stop and record, and say what is finished.
         *(f"provenance.{module}" for module in ("digests", "evidence", "manifest", "markers")),
         *(f"provenance.{module}" for module in ("sources", "state", "stop")),
@@ -54,8 +57,13 @@ def closure(modules: Iterable[str]) -> dict[str, str]:
         looked_at.add(module)
         if path := source_of(module):
             source, imports = _parsed(path, module, path.stat().st_mtime_ns)
-            tables = [path.with_suffix(".csv"), *(folder / f"{path.stem}.csv" for folder in plug_ins)]
-            found[module] = source + "".join(files.read_text(one) for one in tables if one.is_file())
+            tables = [
+                path.with_suffix(".csv"),
+                *(folder / f"{path.stem}.csv" for folder in plug_ins),
+            ]
+            found[module] = source + "".join(
+                files.read_text(one) for one in tables if one.is_file()
+            )
             waiting += imports
     return dict(sorted(found.items()))
 
@@ -93,7 +101,9 @@ def _source_in_a_package(module: str) -> Path | None:
     if package not in folders:
         return None
     stem = folders[package].joinpath(*names)
-    return next((path for path in (stem.with_suffix(".py"), stem / "__init__.py") if path.is_file()), None)
+    return next(
+        (path for path in (stem.with_suffix(".py"), stem / "__init__.py") if path.is_file()), None
+    )
 
 
 @cache

@@ -71,6 +71,8 @@ def held(folder: Path, patient: bool = False) -> Iterator[None]:
         try:
             held = lock.acquire(timeout=-1 if patient else LOCK_SECONDS)
         except Timeout:
-            raise HypersphereError(f"{folder}: another process is training this run; wait for it or stop it") from None
+            raise HypersphereError(
+                f"{folder}: another process is training this run; wait for it or stop it"
+            ) from None
     with held:
         yield

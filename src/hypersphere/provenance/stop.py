@@ -58,7 +58,11 @@ def on_request() -> Iterator[Request]:
     A signal that is ignored stays so, as SIGINT is for jobs that a shell runs in the background.
     """
     request = Request()
-    before = {int(one): signal.getsignal(one) for one in SIGNALS if signal.getsignal(one) != signal.SIG_IGN}
+    before = {
+        int(one): signal.getsignal(one)
+        for one in SIGNALS
+        if signal.getsignal(one) != signal.SIG_IGN
+    }
 
     def note(number: int, frame: FrameType | None) -> None:
         request.number = number
@@ -77,7 +81,9 @@ def exit_in_order() -> None:
     """Let SIGTERM, and the loss of the parent, unwind the stack from now on, so that half-written files are removed."""
     signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
     named = [one.rpartition(":") for one in os.environ.get(PARENT, "").split(",")]
-    parents = [int(number) for host, _, number in named if host == platform.node() and number.isdigit()]
+    parents = [
+        int(number) for host, _, number in named if host == platform.node() and number.isdigit()
+    ]
     if parents:
         threading.Thread(target=_watch, args=(parents,), daemon=True).start()
 

@@ -41,7 +41,11 @@ EVALUATION |= numbers("value", "n_test") | texts("classes", "status")
 """The columns of the measurements of one run by one protocol."""
 
 
-def write(folder: Path, tables: Mapping[str, tuple[pd.DataFrame, Iterable[str]]], also: Sequence[Path] = ()) -> None:
+def write(
+    folder: Path,
+    tables: Mapping[str, tuple[pd.DataFrame, Iterable[str]]],
+    also: Sequence[Path] = (),
+) -> None:
     """Write tidy tables, by name and each with its columns, and then the manifest with their checksums.
 
     Numbers have ten significant digits; a missing or infinite one is an empty field. ``also`` are files of the folder

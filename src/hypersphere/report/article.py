@@ -19,7 +19,17 @@ from hypersphere.errors import HypersphereError
 from hypersphere.files import write_json
 from hypersphere.provenance import exact
 from hypersphere.provenance.tables import Row
-from hypersphere.report import counts, entries, figures, findings, forest, studies, style, tuning, words
+from hypersphere.report import (
+    counts,
+    entries,
+    figures,
+    findings,
+    forest,
+    studies,
+    style,
+    tuning,
+    words,
+)
 from hypersphere.report.artifact import Context
 from hypersphere.report.kinds import study_figure
 from hypersphere.report.our_studies import OurStudy
@@ -31,9 +41,30 @@ from hypersphere.statistics import price
 SOURCE = "paper/report.typ"
 MOST = 8
 """Comparisons of a paper in the text; the appendix has all."""
-ASKED = ("id", "paper", "question", "outcome", "sentence", "headline", "certainty", "lead", "about", "leading")
+ASKED = (
+    "id",
+    "paper",
+    "question",
+    "outcome",
+    "sentence",
+    "headline",
+    "certainty",
+    "lead",
+    "about",
+    "leading",
+)
 """The columns of findings.csv that the article has."""
-CLAIM = ("paper", "origin", "answered_by", "study", "answer", "certainty", "rung", "measured", "reported")
+CLAIM = (
+    "paper",
+    "origin",
+    "answered_by",
+    "study",
+    "answer",
+    "certainty",
+    "rung",
+    "measured",
+    "reported",
+)
 """The columns of claims.csv by which the prose chooses claims and checks its sentences."""
 ERRATUM = ("id", "title", "place", "kind", "printed", "chosen")
 """What the article lists of an erratum."""
@@ -100,7 +131,9 @@ class Article:
         asked = [self._asked(question.row) for question in questions]
         leads = [self._asked(row) for row in self.known.leading]
         if not leads:
-            raise HypersphereError(f"{self._findings}: no question leads, so the abstract has no findings")
+            raise HypersphereError(
+                f"{self._findings}: no question leads, so the abstract has no findings"
+            )
         across = [one for one in asked if one["paper"] not in self.config.papers]
         _, every, _ = self.known.pictures
         return {
@@ -233,7 +266,11 @@ class Article:
         for claim in self.published:
             if claim["answer"] == Answer.CONTRADICTED:
                 short = self.sections[claim["paper"]].short
-                yield {"paper": short, "sentence": quoted(claim["sentence"]), "source": claim["source"]}
+                yield {
+                    "paper": short,
+                    "sentence": quoted(claim["sentence"]),
+                    "source": claim["source"],
+                }
 
     # Papers
 
@@ -246,7 +283,9 @@ class Article:
                 no = f"{one} is not a published statement with a counterexample"
                 raise HypersphereError(f"{file}: report.gravest: {no}")
         questions = [one for one in asked if one["paper"] == name]
-        compared = [claim for claim in self.claims if claim["paper"] == name and counts.is_compared(claim)]
+        compared = [
+            claim for claim in self.claims if claim["paper"] == name and counts.is_compared(claim)
+        ]
         effects = {}
         for claim in compared:
             graded = {"id": claim["id"], "certainty": claim["certainty"]}
@@ -291,7 +330,11 @@ class Article:
     def _drawing(self, paper: Paper, name: str) -> studies.Drawing | None:
         """The figure of an exact study, if that was run."""
         context = self._context(paper, name)
-        return studies.of_artifact(context) if context.results.table(paper.paper, name).is_file() else None
+        return (
+            studies.of_artifact(context)
+            if context.results.table(paper.paper, name).is_file()
+            else None
+        )
 
     def _audit(self) -> Iterator[dict[str, str]]:
         """What figures on published numbers show, by paper."""
@@ -367,13 +410,20 @@ def _first(compared: Sequence[Row], questions: Sequence[Mapping[str, str]]) -> l
         named += [question["leading"], *question["about"].split()]
     named += [claim["id"] for claim in compared]
     place = {name: at for at, name in enumerate(dict.fromkeys(named))}
-    ranked = sorted(compared, key=lambda claim: (claim["answer"] == Answer.CANNOT_TELL, place[claim["id"]]))
+    ranked = sorted(
+        compared, key=lambda claim: (claim["answer"] == Answer.CANNOT_TELL, place[claim["id"]])
+    )
     return [claim["id"] for claim in ranked]
 
 
 def _study(study: OurStudy, answer: dict[str, str] | None) -> dict[str, Any]:
     """A study with confirmation runs; ``answer`` is its finding, if it has one."""
-    unanswered = {"id": study.name, "question": study.plan.question, "sentence": study.closed, "certainty": ""}
+    unanswered = {
+        "id": study.name,
+        "question": study.plan.question,
+        "sentence": study.closed,
+        "certainty": "",
+    }
     head, *checks = study.checks
     return (answer or unanswered) | {
         "measure": study.measure,

@@ -22,9 +22,25 @@ from hypersphere.provenance import columns, tables
 from hypersphere.report import words
 from hypersphere.report.results import ExactResults, Results
 
-MEASURED = ("measured_on", "probed_on", "epoch", "mean", "std", "n", "low", "high", "n_diverged", "n_undefined")
+MEASURED = (
+    "measured_on",
+    "probed_on",
+    "epoch",
+    "mean",
+    "std",
+    "n",
+    "low",
+    "high",
+    "n_diverged",
+    "n_undefined",
+)
 EFFECT = {
-    **{"baseline": "baseline", "effect": "effect", "effect_low": "low_holm", "effect_high": "high_holm"},
+    **{
+        "baseline": "baseline",
+        "effect": "effect",
+        "effect_low": "low_holm",
+        "effect_high": "high_holm",
+    },
     **{"p_holm": "p_holm", "low_power": "low_power"},
 }
 FIELDS = (
@@ -163,17 +179,23 @@ class Point:
     @property
     def published(self) -> float:
         """The printed number to show beside ours; NaN if there is none."""
-        return math.nan if self.beside is None or self.beside.reported is None else self.beside.reported
+        return (
+            math.nan
+            if self.beside is None or self.beside.reported is None
+            else self.beside.reported
+        )
 
     @property
     def ours(self) -> str:
         """``83.2 ± 0.5 (5)``; n in parentheses."""
         std = self.number("std")
         if math.isnan(self.mean):
-            was_run = self.control or self.summary  # a history, for example, has no value of epoch 0
+            # a history, for example, has no value of epoch 0
+            was_run = self.control or self.summary
             return " or ".join(self.lost) or ("–" if was_run else words.NOT_RUN)
         spread = "" if math.isnan(std) else f" ± {words.number(std, self.measure.decimals)}"
-        single = self.control and not spread  # chance and raw pixels are one number, not a mean of runs
+        # chance and raw pixels are one number, not a mean of runs
+        single = self.control and not spread
         lost = "".join(f"; {count} {how}" for how, count in self.lost.items())
         count = "" if single else f" ({self.count('n')}{lost})"
         return self.mean_text + spread + count
@@ -181,7 +203,8 @@ class Point:
     @property
     def interval(self) -> tuple[float, float]:
         """The interval of the effect; NaN where there is none, or none that says more than the measure's own range."""
-        kind = "" if self.effect.get("in_family") is False else "_holm"  # an A/A comparison has its own interval
+        # an A/A comparison has its own interval
+        kind = "" if self.effect.get("in_family") is False else "_holm"
         low, high = (float(self.effect.get(f"{end}{kind}", math.nan)) for end in ("low", "high"))
         useful = self.has_intervals and high - low <= self.measure.high - self.measure.low
         return (low, high) if useful else (math.nan, math.nan)
@@ -224,8 +247,16 @@ class Point:
         """Of ``FIELDS``, those that are known."""
         measured = {name: self.summary.get(name) for name in MEASURED}
         effect = {name: self.effect.get(column) for name, column in EFFECT.items()}
-        printed = {"published": self.claim.reported, "published_std": self.claim.reported_std} if self.claim else {}
-        text = {"coordinates": self.text, "setting": coordinates.setting(self.coordinates), "missing": self.missing}
+        printed = (
+            {"published": self.claim.reported, "published_std": self.claim.reported_std}
+            if self.claim
+            else {}
+        )
+        text = {
+            "coordinates": self.text,
+            "setting": coordinates.setting(self.coordinates),
+            "missing": self.missing,
+        }
         return {**self.coordinates, **measured, **effect, **printed, **text}
 
 
@@ -244,7 +275,9 @@ class Points(Context):
 
     def checked(self, file: str) -> Path:
         """One of the artifact's tidy files, as its manifest says."""
-        return self.results.checked(self.results.config.artifact_folder(self.paper.paper, self.name) / file)
+        return self.results.checked(
+            self.results.config.artifact_folder(self.paper.paper, self.name) / file
+        )
 
     @cached_property
     def summary(self) -> dict[str, dict[str, Any]]:
@@ -261,7 +294,9 @@ class Points(Context):
         """Every cell by its coordinates; the innermost axis varies fastest."""
         paper, found = self.paper.paper, {}
         missing, printed = self.results.plan.missing(paper, self.name), self.results.published
-        effects = {(row["coordinates"], row["baseline"]): row for row in tables.rows(self.table("effects"))}
+        effects = {
+            (row["coordinates"], row["baseline"]): row for row in tables.rows(self.table("effects"))
+        }
         for point in self.artifact.points:
             text, other = coordinates.text(point), self.artifact.compared_with(point)
             baseline = "" if other is None else coordinates.text(other)
@@ -273,7 +308,9 @@ class Points(Context):
                 printed.get((paper, self.name, text)),
                 missing.get(text, ""),
                 is_baseline=self.artifact.baseline is not None and not baseline,
-                stands_in=any(one and one.source and one.name != point[name] for name, one in used.items()),
+                stands_in=any(
+                    one and one.source and one.name != point[name] for name, one in used.items()
+                ),
                 printed_baseline=printed.get((paper, self.name, baseline)),
                 has_intervals=self.config.scale.level != "quick",
             )
@@ -337,12 +374,19 @@ class Points(Context):
         for group in words.together(list(chosen)):
             replaced = any(measured[key] != chosen[key] for key in group)
             stands_for = words.point(self.paper, chosen, group).removeprefix("→ ")
-            names.append(words.point(self.paper, measured, group) + (f" (for {stands_for})" if replaced else ""))
+            names.append(
+                words.point(self.paper, measured, group)
+                + (f" (for {stands_for})" if replaced else "")
+            )
         return ", ".join(names) + here
 
     def here(self, key: str, points: Sequence[Coordinates]) -> str:
         """What ran in place of a published epoch, or field of the run, at some points; empty: as published."""
-        cells = self.results.plan.artifacts[self.paper.paper, self.name] if key == "epoch" or "." in key else []
+        cells = (
+            self.results.plan.artifacts[self.paper.paper, self.name]
+            if key == "epoch" or "." in key
+            else []
+        )
         ran = set[tuple[Scalar, Scalar | None]]()
         for cell in cells:
             at = dict(cell.coordinates).items()
@@ -353,9 +397,15 @@ class Points(Context):
                 part, _, name = key.partition(".")
                 of = getattr(cell.run, part)
                 # None: the run has the default of a component
-                value = of.parameters.get(name) if isinstance(of, Component) else getattr(of, name, None)
+                value = (
+                    of.parameters.get(name)
+                    if isinstance(of, Component)
+                    else getattr(of, name, None)
+                )
             ran.add((cell.coordinates[key], value))
-        if all(value is None or value == published or "%" in str(published) for published, value in ran):
+        if all(
+            value is None or value == published or "%" in str(published) for published, value in ran
+        ):
             return ""
         return words.several(words.short(value) for _, value in sorted(ran) if value is not None)
 
@@ -366,10 +416,16 @@ class Points(Context):
 
     def single(self, table: str, names: Sequence[str]) -> str:
         """The csv of a table with several rows for a cell: ``SINGLE``, the table's columns ``names``, the scale."""
-        of_cell, scale = dict(iter(self.table(table).groupby("coordinates"))), {"scale": self.config.scale_name}
+        of_cell, scale = (
+            dict(iter(self.table(table).groupby("coordinates"))),
+            {"scale": self.config.scale_name},
+        )
         rows = []
         for cell in self.every:
-            rows += [row | cell.fields | scale for row in tables.rows(of_cell.get(cell.text, pd.DataFrame()))]
+            rows += [
+                row | cell.fields | scale
+                for row in tables.rows(of_cell.get(cell.text, pd.DataFrame()))
+            ]
         return as_csv((*SINGLE, *names, "scale"), rows)
 
 

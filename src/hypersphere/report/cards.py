@@ -132,7 +132,11 @@ def _published(row: Row) -> str:
     shown = _with_unit(number, row)
     low, high = row.get("reported_low", math.nan), row.get("reported_high", math.nan)
     interval = words.interval(low, high, entries.decimals_of(row), MEASURES.get(row["metric"]))
-    return shown if interval == NOTHING else f"{shown}, {interval} by the published standard deviations"
+    return (
+        shown
+        if interval == NOTHING
+        else f"{shown}, {interval} by the published standard deviations"
+    )
 
 
 def _ours(claim: Entry) -> str:
@@ -141,7 +145,9 @@ def _ours(claim: Entry) -> str:
     if not claim.found:
         return ""
     failed = entries.counterexample(row["counterexample"])
-    return _joined(entries.ours(row), claim.intervals, failed, entries.measured_on(row), row["repeated"])
+    return _joined(
+        entries.ours(row), claim.intervals, failed, entries.measured_on(row), row["repeated"]
+    )
 
 
 def _result(claim: Entry) -> Fact:
@@ -175,7 +181,9 @@ def _certainty(claim: Entry) -> Iterator[Fact]:
         yield Fact("Certainty", _joined(f"{row['certainty']}: {evidence}", row["reasons"]))
     for step in claim.steps[1:]:
         evidence, scale = RUNGS[step.row["rung"]], step.row["scale"]
-        yield Fact("Other evidence", _joined(evidence, scale, step.result, step.found, step.intervals))
+        yield Fact(
+            "Other evidence", _joined(evidence, scale, step.result, step.found, step.intervals)
+        )
 
 
 def _differs(claim: Entry) -> str:
@@ -196,7 +204,9 @@ def _differs(claim: Entry) -> str:
 def _settled_by(row: Row) -> Fact:
     """The command that settles the claim, and what it costs; the report alone knows it."""
     command, hours = row.get("settle", ""), row.get("gpu_hours")
-    return Fact("To settle it", f"about {hours:.1f} hours of a GPU" if command else "", command=command)
+    return Fact(
+        "To settle it", f"about {hours:.1f} hours of a GPU" if command else "", command=command
+    )
 
 
 def _joined(*parts: str) -> str:

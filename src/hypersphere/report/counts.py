@@ -40,7 +40,9 @@ def of_claims(claims: Iterable[Row]) -> Iterator[Count]:
         for origin in ORIGINS:
             numbers = {str(verdict): found[kind, origin, verdict] for verdict in Verdict}
             if any(numbers.values()):
-                yield Count(kind, origin, {verdict: number for verdict, number in numbers.items() if number})
+                yield Count(
+                    kind, origin, {verdict: number for verdict, number in numbers.items() if number}
+                )
 
 
 def results(claims: Iterable[Row]) -> dict[Result, int]:
@@ -91,7 +93,9 @@ def by_answer(claims: Sequence[Row]) -> dict[str, int]:
 
 def is_measured_value(claim: Row) -> bool:
     """Whether a number of encoders was measured. Below the published scale it is not compared with the printed one."""
-    return (claim["answered_by"], claim["kind"]) == ("encoder", "value") and claim["rung"] != "nothing"
+    return (claim["answered_by"], claim["kind"]) == ("encoder", "value") and claim[
+        "rung"
+    ] != "nothing"
 
 
 def is_compared(claim: Row) -> bool:
@@ -116,15 +120,23 @@ def of_evidence(claims: Sequence[Row]) -> dict[str, int]:
     """
     printed = [claim for claim in claims if claim["origin"] == "printed"]
     compared = [claim for claim in claims if is_compared(claim)]
-    differences = Counter(Answer.of(claim["answer"]) for claim in compared if claim["reported"] != "equal")
+    differences = Counter(
+        Answer.of(claim["answer"]) for claim in compared if claim["reported"] != "equal"
+    )
     equal = [claim["answer"] for claim in compared if claim["reported"] == "equal"]
     corrected = [
-        claim["answer"] for claim in claims if (claim["origin"], claim["answered_by"]) == ("corrected", "theorem")
+        claim["answer"]
+        for claim in claims
+        if (claim["origin"], claim["answered_by"]) == ("corrected", "theorem")
     ]
     found = {"claims": len(printed), "compared": differences.total(), **by_answer(printed)}
     for name, answer in OF_EFFECTS.items():
         found[name] = differences[answer]
-    found |= {"equal": len(equal), "equal_hold": equal.count(Answer.HOLDS), "equal_fail": equal.count(Answer.FAILS)}
+    found |= {
+        "equal": len(equal),
+        "equal_hold": equal.count(Answer.HOLDS),
+        "equal_fail": equal.count(Answer.FAILS),
+    }
     found |= {"corrected": len(corrected), "corrected_hold": corrected.count(Answer.HOLDS)}
     found["published"] = sum(claim["rung"] == "published" for claim in printed)
     return found

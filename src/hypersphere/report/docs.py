@@ -36,7 +36,11 @@ def lead(known: Evidence) -> str:
 
 def _certainty(row: Row) -> str:
     """The certainty of a finding. What a paper's own table says of its text has none: it says nothing of the world."""
-    return f" *Certainty: {row['certainty']}.*" if row["certainty"] != GRADES[-1] else " *Not graded: arithmetic.*"
+    return (
+        f" *Certainty: {row['certainty']}.*"
+        if row["certainty"] != GRADES[-1]
+        else " *Not graded: arithmetic.*"
+    )
 
 
 def results_of(paper: str, title: str, known: Evidence) -> str:
@@ -46,15 +50,25 @@ def results_of(paper: str, title: str, known: Evidence) -> str:
     found: list[Row] = []
     for row in rows:
         by_outcome.get(row["outcome"], found).append(row)
-    parts = [f"# {title}", WRITTEN, counts_in_words([claim for claim in known.claims if claim["paper"] == paper])]
+    parts = [
+        f"# {title}",
+        WRITTEN,
+        counts_in_words([claim for claim in known.claims if claim["paper"] == paper]),
+    ]
     if found:
         surest_first = sorted(found, key=lambda row: GRADES.index(row["certainty"]))
-        parts += ["## What we found", *(f"**{row['headline']}** {_rest(row)}" for row in surest_first)]
+        parts += [
+            "## What we found",
+            *(f"**{row['headline']}** {_rest(row)}" for row in surest_first),
+        ]
     if undecided := by_outcome[Answer.CANNOT_TELL]:
         parts += ["## What is undecided"]
         parts += [f"**{row['question']}** {row['headline']} {_rest(row)}" for row in undecided]
     if untested := by_outcome[Answer.NOT_TESTED]:
-        parts += ["## What we have not tested yet", "\n".join(f"- {row['question']}" for row in untested)]
+        parts += [
+            "## What we have not tested yet",
+            "\n".join(f"- {row['question']}" for row in untested),
+        ]
     return "\n\n".join(map(str.strip, parts)) + "\n"
 
 
@@ -63,7 +77,10 @@ def counts_in_words(claims: Sequence[Row]) -> str:
     published = [claim for claim in claims if claim["origin"] == "printed"]
     if not published:
         return "Every question below has a plan, which we fixed before the first run of its study."
-    lines = [f"| published claims | {' | '.join(RESULTS)} | all |", f"|---|{'--:|' * (len(RESULTS) + 1)}"]
+    lines = [
+        f"| published claims | {' | '.join(RESULTS)} | all |",
+        f"|---|{'--:|' * (len(RESULTS) + 1)}",
+    ]
     for kind, of_kind in counts.by_kind(published).items():
         numbers = of_kind.values()
         lines.append(f"| {counts.KINDS[kind]} | {' | '.join(map(str, numbers))} | {sum(numbers)} |")
@@ -84,7 +101,9 @@ def build(config: Config) -> None:
         page = config.root / PAGES / f"{paper}.md"
         files.write_text(page, results_of(paper, declared.title, known))
     for name, image in PICTURES.items():
-        shutil.copyfile(config.root / REPORT / f"{name}.png", config.root / "docs" / "images" / f"{image}.png")
+        shutil.copyfile(
+            config.root / REPORT / f"{name}.png", config.root / "docs" / "images" / f"{image}.png"
+        )
 
 
 if __name__ == "__main__":

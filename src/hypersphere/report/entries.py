@@ -73,7 +73,10 @@ class Entry:
         """Points of accuracy between our effect and the printed one, to sort by; empty where there are not both."""
         row, metric = self.row, MEASURES.get(self.row["metric"])
         effect = row["kind"] == "comparison" and row["answered_by"] == "encoder" and row["measured"]
-        if not (effect and metric and metric.margin == "accuracy") or row["reported"] in ("", *SIGNS):
+        if not (effect and metric and metric.margin == "accuracy") or row["reported"] in (
+            "",
+            *SIGNS,
+        ):
             return ""
         printed = 0.0 if row["reported"] == "equal" else float(row["reported"])
         return f"{abs(float(row['measured']) - printed):.2f}"
@@ -87,7 +90,9 @@ def of_scale(results: Results) -> list[Entry]:
 def of_artifact(results: Results, paper: str, artifact: str) -> Shown | None:
     """The verdicts on an artifact's claims as a table, which follows it; None if its runs answer none."""
     config, path = results.config, results.config.artifact_folder(paper, artifact) / "claims.csv"
-    judged = tables.rows(tables.read(results.checked(path), columns.CLAIMS)) if path.is_file() else []
+    judged = (
+        tables.rows(tables.read(results.checked(path), columns.CLAIMS)) if path.is_file() else []
+    )
     answered = [entry(config, row) for row in judged if row["verdict"] != Verdict.NOT_RUN]
     if not answered:
         return None
@@ -95,8 +100,16 @@ def of_artifact(results: Results, paper: str, artifact: str) -> Shown | None:
     for claim in answered:
         result = claim.result if claim.row["kind"] == "comparison" else ""
         cells = (claim.printed, claim.found, claim.intervals, claim.row["verdict"], result)
-        lines.append(Line((claim.subject, claim.where), tuple(Text(cell or NOTHING) for cell in cells)))
-    head = ("published", "ours", f"{words.confidence(config)} interval; after Holm", "verdict", "result")
+        lines.append(
+            Line((claim.subject, claim.where), tuple(Text(cell or NOTHING) for cell in cells))
+        )
+    head = (
+        "published",
+        "ours",
+        f"{words.confidence(config)} interval; after Holm",
+        "verdict",
+        "result",
+    )
     grid = Grid((tuple(map(Head, head)),), ("claim", "on"), tuple(lines))
     some = f"{counted(len(answered), 'claim')} of {len(judged)} on it {'is' if len(answered) == 1 else 'are'}"
     make = "evidence" if config.settings.evidence_only else "reproduce"
@@ -200,12 +213,21 @@ def measured_on(row: Row) -> str:
 
 def _data(paper: Paper, row: Row) -> str:
     """``CIFAR-10; measured on digits; epoch 100``."""
-    parts = (paper.label(row["dataset"]), measured_on(row), row["repeated"], _setting(paper, row, "setting"))
+    parts = (
+        paper.label(row["dataset"]),
+        measured_on(row),
+        row["repeated"],
+        _setting(paper, row, "setting"),
+    )
     return "; ".join(filter(None, parts))
 
 
 def _intervals(row: Row) -> str:
-    compares, metric, decimals = row["kind"] == "comparison", MEASURES.get(row["metric"]), decimals_of(row)
+    compares, metric, decimals = (
+        row["kind"] == "comparison",
+        MEASURES.get(row["metric"]),
+        decimals_of(row),
+    )
     both = {"": words.interval(row["low"], row["high"], decimals, metric, sign=compares)}
     if compares and row["answered_by"] == "encoder":
         alone = words.interval(row["low_unadjusted"], row["high_unadjusted"], decimals, metric)
@@ -263,7 +285,9 @@ def ours(row: Row) -> str:
     measured, decimals = float(row["measured"] or "nan"), decimals_of(row)
     without, missing = words.lost(row), words.whole(row["n_missing"])
     if math.isnan(measured):
-        return " or ".join(without) or (words.NOT_RUN if row["verdict"] == words.NOT_RUN else NOTHING)
+        return " or ".join(without) or (
+            words.NOT_RUN if row["verdict"] == words.NOT_RUN else NOTHING
+        )
     places = int(row["n"])
     if row["answered_by"] != "encoder" and row["metric"] == "share" and not row["baseline"]:
         held = round(measured * places / 100)

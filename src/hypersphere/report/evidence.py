@@ -31,6 +31,9 @@ def read(root: Path) -> Evidence:
     """The evidence of a project, as the manifests of results/report say that it is."""
     folder = root / REPORT
     check_files(tidy_manifest(folder / "claims.csv"), *(f"{name}.csv" for name in SEALED_TOGETHER))
-    known = {name: tables.rows(tables.read(folder / f"{name}.csv", of)) for name, of in SEALED_TOGETHER.items()}
+    known = {
+        name: tables.rows(tables.read(folder / f"{name}.csv", of))
+        for name, of in SEALED_TOGETHER.items()
+    }
     findings = tables.rows(tables.read(check_tidy(folder, "findings.csv"), columns.FINDINGS))
     return Evidence(**known, findings=findings, studies=judged_records.of_studies(root))

@@ -72,11 +72,14 @@ def framed(frame: Frame, width: float, height: float) -> tuple[Figure, SubFigure
     The part, ``width`` by ``height`` inches, is a subfigure, so that a legend outside of the axes covers nothing.
     """
     title, subtitle, below = (
-        _in_lines(text, font, width - 0.2) for text, font in zip(frame, (TITLE, SUBTITLE, SMALL), strict=True)
+        _in_lines(text, font, width - 0.2)
+        for text, font in zip(frame, (TITLE, SUBTITLE, SMALL), strict=True)
     )
     top, bottom = 0.1 + 0.19 * len(title) + 0.165 * len(subtitle), 0.1 + 0.155 * len(below)
     full_height = height + top + bottom
-    figure = Figure(figsize=(width, full_height), layout=ConstrainedLayoutEngine(w_pad=ROUND_PANELS))
+    figure = Figure(
+        figsize=(width, full_height), layout=ConstrainedLayoutEngine(w_pad=ROUND_PANELS)
+    )
     grid = figure.add_gridspec(3, 1, height_ratios=(top, height, bottom), hspace=0)
     part = figure.add_subfigure(grid[1, 0])
     left = 0.1 / width
@@ -106,7 +109,9 @@ Place = tuple[int, int]
 """Row and column of a panel."""
 
 
-def arrange(points: Sequence[dict[str, Scalar]], most: int) -> tuple[dict[Place, dict[str, Scalar]], Place]:
+def arrange(
+    points: Sequence[dict[str, Scalar]], most: int
+) -> tuple[dict[Place, dict[str, Scalar]], Place]:
     """The place of each panel, and the number of their rows and columns.
 
     A row for each measure if both measures and all else vary; otherwise rows of at most ``most`` panels.
@@ -145,7 +150,13 @@ def drawing(
     frame = Frame(points.artifact.title, subtitle, notes.small(points))
     figure, part = framed(frame, WIDTH, height + 0.19 * -(-len(legend or {}) // columns))
     if legend:
-        part.legend(legend.values(), legend.keys(), loc="outside upper left", ncols=columns, handlelength=2.6)
+        part.legend(
+            legend.values(),
+            legend.keys(),
+            loc="outside upper left",
+            ncols=columns,
+            handlelength=2.6,
+        )
     rows, across = zip(*placed, strict=True)
     axes = part.subplots(1 + max(rows), 1 + max(across), squeeze=False, gridspec_kw=grid)
     varying = chain.from_iterable(words.varying(points.axis(axis)) for axis in of_panels)
@@ -205,7 +216,11 @@ def ticks(points: Points, axis: str) -> tuple[list[float], list[str], str]:
     every = points.measured(axis)
     keys = words.varying(every)
     values = [point[keys[0]] for point in every] if len(keys) == 1 else []
-    places = [float(value) for value in values if isinstance(value, int | float) and not isinstance(value, bool)]
+    places = [
+        float(value)
+        for value in values
+        if isinstance(value, int | float) and not isinstance(value, bool)
+    ]
     if not places or len(places) < len(every):
         return [], [points.named(point, axis) for point in every], ""
     here = points.here(keys[0], every)
@@ -307,10 +322,14 @@ def save(figure: Figure, outputs: Sequence[Path], numbers: str) -> None:
     for path in outputs:
         if path.suffix == ".svg":
             buffer = io.StringIO()
-            figure.savefig(buffer, format="svg", dpi=style.PNG_DPI, metadata={"Date": None, "Creator": None})
+            figure.savefig(
+                buffer, format="svg", dpi=style.PNG_DPI, metadata={"Date": None, "Creator": None}
+            )
             write_text(path, _TAG.sub(lambda tag: _tidied(tag[0], names), buffer.getvalue()))
         elif path.suffix == ".csv":
             write_text(path, numbers)
         else:
             with replacing(path) as temporary:
-                figure.savefig(temporary, format="png", dpi=style.PNG_DPI, metadata={"Software": None})
+                figure.savefig(
+                    temporary, format="png", dpi=style.PNG_DPI, metadata={"Software": None}
+                )

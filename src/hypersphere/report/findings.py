@@ -97,7 +97,9 @@ def _counted(number: int) -> str:
 
 def _interval(claim: Row, kind: str) -> str:
     metric, compares = MEASURES.get(claim["metric"]), claim["kind"] == "comparison"
-    interval = words.interval(claim[f"low{kind}"], claim[f"high{kind}"], decimals_of(claim), metric, compares)
+    interval = words.interval(
+        claim[f"low{kind}"], claim[f"high{kind}"], decimals_of(claim), metric, compares
+    )
     return interval.removeprefix(entries.NOTHING)
 
 
@@ -119,12 +121,16 @@ def not_known(findings: Sequence[Row]) -> list[Row]:
     return [one for one in findings if one["lead"] == NOT_KNOWN]
 
 
-def table_of(config: Config, known: pd.DataFrame, studies: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+def table_of(
+    config: Config, known: pd.DataFrame, studies: Mapping[str, pd.DataFrame]
+) -> pd.DataFrame:
     """findings.csv: every question with what is said of it, by claims.csv and the tables of our studies."""
     listed = {str(row["id"]): row for row in tables.rows(known)}
     rows = []
     for name, (file, question) in questions.load(config).items():
-        rows.append({"id": name} | Finding(config, f"{file}: {name}", question, listed, studies).row())
+        rows.append(
+            {"id": name} | Finding(config, f"{file}: {name}", question, listed, studies).row()
+        )
     return tables.as_read(pd.DataFrame(rows, columns=list(columns.FINDINGS)), columns.FINDINGS)
 
 
@@ -148,7 +154,9 @@ class Finding:
     def __post_init__(self) -> None:
         self.chosen = questions.chosen(self.where, self.question, self.listed)
         self.claims = [self.listed[name] for name in self.chosen.about]
-        self.outcomes, self.together = _outcomes([claim["answer"] for claim in self.claims], self.question.rule)
+        self.outcomes, self.together = _outcomes(
+            [claim["answer"] for claim in self.claims], self.question.rule
+        )
 
     def row(self) -> dict[str, Any]:
         """Its row of findings.csv."""
@@ -157,12 +165,19 @@ class Finding:
         outcome = Answer.CANNOT_TELL if word == "unclear" else Answer.of(word)
         deciding = self._deciding(outcome)
         certainty = max((claim["certainty"] for claim in deciding), key=GRADES.index)
-        reasons = [reason for reason in "; ".join(claim["reasons"] for claim in deciding).split("; ") if reason]
+        reasons = [
+            reason
+            for reason in "; ".join(claim["reasons"] for claim in deciding).split("; ")
+            if reason
+        ]
         if answer == "":
             certainty, reasons = GRADES[-1], [UNFINISHED]
         elif answer is not None:
             of = len(deciding)
-            reasons = [f"{reason} ({number} of {of} comparisons)" for reason, number in Counter(reasons).items()]
+            reasons = [
+                f"{reason} ({number} of {of} comparisons)"
+                for reason, number in Counter(reasons).items()
+            ]
         counts = self._counts()
         return {
             "paper": question.paper,
@@ -182,7 +197,9 @@ class Finding:
 
     def _of(self, outcome: Answer) -> list[Row]:
         """The claims with an outcome."""
-        return [claim for claim, its in zip(self.claims, self.outcomes, strict=True) if its is outcome]
+        return [
+            claim for claim, its in zip(self.claims, self.outcomes, strict=True) if its is outcome
+        ]
 
     def _answer(self) -> str | None:
         """The answer of its study, empty of an unfinished one; None of a question that is no study's."""
@@ -200,7 +217,9 @@ class Finding:
     def _said(self, word: str) -> dict[str, str]:
         """The headline, and the sentence that begins with it and says how we know."""
         known, general = self._known(), GENERAL | (OF_STUDY if self.question.study else {})
-        headlines = general | {str(outcome): text for outcome, text in self.question.headline.items()}
+        headlines = general | {
+            str(outcome): text for outcome, text in self.question.headline.items()
+        }
         says = {str(outcome): text for outcome, text in self.question.says.items()}
         headline = _filled(f"{self.where}: headline.{word}", headlines[word], known)
         sentences = [headline, _filled(f"{self.where}: says.{word}", says.get(word, ""), known)]
@@ -217,7 +236,10 @@ class Finding:
 
     def _known(self) -> dict[str, dict[str, str]]:
         """What sentences can show: of the claims of the question under an empty name, of others under theirs."""
-        of_groups = {name: _of_group([self.listed[one] for one in ids]) for name, ids in self.chosen.groups.items()}
+        of_groups = {
+            name: _of_group([self.listed[one] for one in ids])
+            for name, ids in self.chosen.groups.items()
+        }
         of_others = {name: numbers(self.listed[one]) for name, one in self.question.also.items()}
         own = numbers(self.listed[self.chosen.leading]) | _of_group(self.claims) | self._of_all()
         return of_groups | of_others | {"": own | (self._of_arms() if self.question.study else {})}
@@ -230,7 +252,9 @@ class Finding:
     def _of_arms(self) -> dict[str, str]:
         """What a sentence can show of the arms of its study."""
         compared = self.studies["studies"]
-        own = (compared["paper"] == self.question.paper) & (compared["artifact"] == self.question.study)
+        own = (compared["paper"] == self.question.paper) & (
+            compared["artifact"] == self.question.study
+        )
         rows = compared[own & compared["in_family"].astype(bool)]
         return arms(self.config, self.question.paper, tables.rows(rows))
 
@@ -242,7 +266,11 @@ def _filled(where: str, sentence: str, known: Mapping[str, Mapping[str, str]]) -
         other, _, field = (name or "").rpartition(".")
         shown = known[other].get(field, "")
         if name is not None and not shown:
-            whose = "its claims have" if field in questions.TOGETHER else f"the claim {known[other]['claim']} has"
+            whose = (
+                "its claims have"
+                if field in questions.TOGETHER
+                else f"the claim {known[other]['claim']} has"
+            )
             raise HypersphereError(f"{where}: {{{field}}}: {whose} none")
         parts += [text, shown]
     filled = "".join(parts)
@@ -266,7 +294,11 @@ def _of_group(claims: Sequence[Row]) -> dict[str, str]:
 
 def _measured(claims: Sequence[Row]) -> str:
     """What encoders gave beside what is published, in sentences that are true of any evidence on these claims."""
-    compared = [claim for claim in claims if (claim["kind"], claim["answered_by"]) == ("comparison", "encoder")]
+    compared = [
+        claim
+        for claim in claims
+        if (claim["kind"], claim["answered_by"]) == ("comparison", "encoder")
+    ]
     found = [claim for claim in compared if is_known(claim) and claim["measured"]]
     if not found:
         return ""
@@ -298,7 +330,9 @@ def _encoders(claims: Sequence[Row]) -> str:
     for claim in claims:
         if claim["rung"] in SIZES:
             measure = MEASURES.get(claim["metric"])
-            found.append(SIZES[claim["rung"]].format(seen=measure.seen if measure else "real images"))
+            found.append(
+                SIZES[claim["rung"]].format(seen=measure.seen if measure else "real images")
+            )
     return " and ".join(dict.fromkeys(found))
 
 

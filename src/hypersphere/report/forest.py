@@ -78,7 +78,9 @@ def rows(config: Config, claims: Sequence[Claim]) -> Rows:
     found = {}
     for name, paper in config.papers.items():
         lines = list[Line]()
-        for alike in _alike(claim for claim in claims if claim["paper"] == name and is_drawn(claim)):
+        for alike in _alike(
+            claim for claim in claims if claim["paper"] == name and is_drawn(claim)
+        ):
             if len(alike) <= APART:
                 lines += [(subject(paper, claim, alike), [claim]) for claim in alike]
             else:
@@ -129,7 +131,11 @@ def claims_of(shown: Rows) -> list[Claim]:
 def subject(paper: Paper, claim: Claim, beside: Sequence[Claim] = ()) -> str:
     """``MoCo v3, positives emphasised, CIFAR-10``; of the settings, those that tell the claim from those beside it."""
     points = [_point(one) for one in beside]
-    told = {"dataset", "target", "epoch", "label", *words.varying(points)} if points else set(_point(claim))
+    told = (
+        {"dataset", "target", "epoch", "label", *words.varying(points)}
+        if points
+        else set(_point(claim))
+    )
     point = {key: value for key, value in _point(claim).items() if key in told}
     return f"{_arms(paper, claim)}, {words.point(paper, point, point)}"
 
@@ -138,8 +144,13 @@ def in_numbers(paper: Paper, claim: Claim) -> dict[str, str]:
     """A comparison in numbers, as the article lists it: the printed difference, and ours."""
     shown = findings.numbers(claim)
     return {
-        "subject": subject(paper, claim) + ("" if claim["origin"] == "printed" else f" ({claim['origin']})"),
-        **{"printed": shown["published"], "ours": shown["effect"] or NOTHING, "welch": shown["interval"] or NOTHING},
+        "subject": subject(paper, claim)
+        + ("" if claim["origin"] == "printed" else f" ({claim['origin']})"),
+        **{
+            "printed": shown["published"],
+            "ours": shown["effect"] or NOTHING,
+            "welch": shown["interval"] or NOTHING,
+        },
         **{"holm": shown["adjusted"] or NOTHING, "n": shown["n"]},
         "result": in_words(claim),
     }
@@ -148,7 +159,11 @@ def in_numbers(paper: Paper, claim: Claim) -> dict[str, str]:
 def in_words(claim: Claim) -> str:
     """``disagrees: opposite sign †``; the dagger: an arm is not shown to be above its controls."""
     of_claim = answer(claim)
-    why = f": {SAID[of_claim]}" if of_claim.result == "disagrees" and claim["reported"] != "equal" else ""
+    why = (
+        f": {SAID[of_claim]}"
+        if of_claim.result == "disagrees" and claim["reported"] != "equal"
+        else ""
+    )
     return f"{of_claim.result}{why}{FLOORED if claim['floored'] else ''}"
 
 
@@ -159,7 +174,9 @@ def _point(claim: Claim) -> dict[str, Any]:
 def _arms(paper: Paper, claim: Claim) -> str:
     """Method and variant in words, and what they are compared with if it is not the table's own baseline."""
     baseline = paper.measured[claim["artifact"]].baseline
-    variant, against = (paper.phrases.get(claim[key]) or paper.label(claim[key]) for key in ("variant", "baseline"))
+    variant, against = (
+        paper.phrases.get(claim[key]) or paper.label(claim[key]) for key in ("variant", "baseline")
+    )
     said = f"{paper.label(claim['method'])}, {variant}"
     if "=" in claim["baseline"]:
         other = coordinates.parse(claim["baseline"], claim["id"])
@@ -179,7 +196,9 @@ def caption(claims: Sequence[Claim]) -> str:
     published = all(claim["rung"] == "published" for claim in shown)
     worth = [] if published else ["Not a reproduction: small encoders on reduced data."]
     device = words.distinct(claim["device"] for claim in shown)
-    return " ".join([*worth, *scales, f"{few} independent pretrainings of each variant; device {device}."])
+    return " ".join(
+        [*worth, *scales, f"{few} independent pretrainings of each variant; device {device}."]
+    )
 
 
 def build(config: Config, claims: Sequence[Claim], folder: Path) -> None:
@@ -215,7 +234,9 @@ def draw(config: Config, shown: Rows, total: int, layout: Layout = intervals.PAG
     legend = {"published": PRINTED} | {SAID[answer]: look for answer, look in LOOKS.items()}
     nothing = [Estimates("No comparison has an interval yet.", ())]
     label = "difference from the baseline, points of accuracy"
-    return intervals.draw(frame, sections or nothing, label, farthest=FARTHEST, legend=legend, layout=layout)
+    return intervals.draw(
+        frame, sections or nothing, label, farthest=FARTHEST, legend=legend, layout=layout
+    )
 
 
 def _row(name: str, claims: Sequence[Claim]) -> Estimate:
@@ -225,9 +246,17 @@ def _row(name: str, claims: Sequence[Claim]) -> Estimate:
     smaller = 0.75 if len(claims) > 1 else 1.0
     printed, ours, beyond = list[Mark](), list[Mark](), list[str]()
     for claim in claims:
-        look, pale, value = LOOKS[answer(claim)], FADED if claim["floored"] else 1.0, float(claim["reported"])
-        printed.append(PRINTED._replace(value=value, size=PRINTED.size * smaller, alpha=max(pale, 0.6)))
-        ours.append(look._replace(value=float(claim["measured"]), size=look.size * smaller, alpha=pale))
+        look, pale, value = (
+            LOOKS[answer(claim)],
+            FADED if claim["floored"] else 1.0,
+            float(claim["reported"]),
+        )
+        printed.append(
+            PRINTED._replace(value=value, size=PRINTED.size * smaller, alpha=max(pale, 0.6))
+        )
+        ours.append(
+            look._replace(value=float(claim["measured"]), size=look.size * smaller, alpha=pale)
+        )
         beyond += [words.signed(value, 1)] if abs(value) > FARTHEST else []
     runs = sorted({int(claim["n"]) for claim in claims})
     few = f"n = {runs[0]}" if len(runs) == 1 else f"n = {runs[0]} to {runs[-1]}"
@@ -239,4 +268,6 @@ def _row(name: str, claims: Sequence[Claim]) -> Estimate:
 
 def _ends(claims: Sequence[Claim], kind: str) -> tuple[float, float]:
     """From the lowest end of the intervals to the highest."""
-    return min(claim[f"low{kind}"] for claim in claims), max(claim[f"high{kind}"] for claim in claims)
+    return min(claim[f"low{kind}"] for claim in claims), max(
+        claim[f"high{kind}"] for claim in claims
+    )

@@ -34,7 +34,9 @@ def build(config: project.Config, page: Path) -> None:
         with style.applied():
             figures.save(study_figure.draw(context), [picture], "")
         with files.replacing(picture) as smaller:
-            Image.open(picture).convert("RGB").quantize(COLOURS).save(smaller, format="png", optimize=True)
+            Image.open(picture).convert("RGB").quantize(COLOURS).save(
+                smaller, format="png", optimize=True
+            )
     kept = {page.parent / path for path, _, _ in shown}
     for picture in set((page.parent / "images" / "gallery").glob("*.png")) - kept:
         picture.unlink()

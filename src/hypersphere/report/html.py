@@ -121,7 +121,9 @@ OF_ERRATA: dict[str, str] = {
 def of_kinds(errata: Sequence[Mapping[str, Any]]) -> str:
     """``12: 2 breaking an implementation, 10 without consequence``."""
     numbers = Counter(erratum["kind"] for erratum in errata)
-    listed = ", ".join(f"{numbers[kind]} {said}" for kind, said in OF_ERRATA.items() if numbers[kind])
+    listed = ", ".join(
+        f"{numbers[kind]} {said}" for kind, said in OF_ERRATA.items() if numbers[kind]
+    )
     return f"{len(errata)}: {listed}"
 
 
@@ -226,7 +228,9 @@ def filters(shown: Page) -> list[Filter]:
     tables, questions = dict[str, str](), dict[str, str]()
     for document in shown.documents:
         tables |= {group.id: f"{document.title}: {group.printed}" for group in document.groups}
-        questions |= {question.row["id"]: question.row["question"] for question in document.questions}
+        questions |= {
+            question.row["id"]: question.row["question"] for question in document.questions
+        }
     offered = [
         Filter("document", "Paper", shown.titles),
         Filter("result", "Result", _as_they_are(RESULTS)),
@@ -246,7 +250,9 @@ def filters(shown: Page) -> list[Filter]:
         if one.name in left_out:
             continue
         present = set("|".join(of_claim[one.name] for of_claim in values).split("|"))
-        found.append(one._replace(options={key: text for key, text in one.options.items() if key in present}))
+        found.append(
+            one._replace(options={key: text for key, text in one.options.items() if key in present})
+        )
     return found
 
 
@@ -272,7 +278,12 @@ def picture(one: page.Picture, folder: Path) -> Picture | None:
     wide, narrow = folder / f"{one.name}.png", folder / f"{one.name}{NARROW}.png"
     if not wide.is_file():
         return None
-    return Picture(f"{one.name}.svg", webp(wide, FOREST), one.alt, webp(narrow, PHONE) if narrow.is_file() else "")
+    return Picture(
+        f"{one.name}.svg",
+        webp(wide, FOREST),
+        one.alt,
+        webp(narrow, PHONE) if narrow.is_file() else "",
+    )
 
 
 def _artifacts(document: Document, proofs: Proofs) -> list[dict[str, Any]]:

@@ -116,10 +116,16 @@ def draw(
         height += len(titles[section.title]) + sum(map(layout.room, section.rows))
     height = height or 1.0
     lines_of_signs = math.ceil(len(legend) / layout.signs) if legend else 1
-    figure, part = figures.framed(frame, layout.width, AROUND + LINE * (height + lines_of_signs - 1))
+    figure, part = figures.framed(
+        frame, layout.width, AROUND + LINE * (height + lines_of_signs - 1)
+    )
     axis = part.subplots()
     from_the_left = blended_transform_factory(part.transSubfigure, axis.transData)
-    beside: dict[str, Any] = {"xycoords": axis.get_yaxis_transform(), "va": "center", "annotation_clip": False}
+    beside: dict[str, Any] = {
+        "xycoords": axis.get_yaxis_transform(),
+        "va": "center",
+        "annotation_clip": False,
+    }
     at, named = 0.0, dict[float, str]()
     for section in sections:
         for line in titles[section.title]:
@@ -133,16 +139,23 @@ def draw(
             if layout.above:
                 small: dict[str, Any] = {"va": "top", "fontsize": 8, "linespacing": 1.05}
                 small["bbox"] = {"facecolor": "white", "edgecolor": "none", "pad": 0.5}
-                axis.text(0.03, at + 0.1, name, transform=from_the_left, **small).set_in_layout(False)
+                axis.text(0.03, at + 0.1, name, transform=from_the_left, **small).set_in_layout(
+                    False
+                )
             else:
                 said = textwrap.fill(row.said, SAID)
-                axis.annotate(said, (1.02, middle), **beside, fontsize=8, color="#444444", linespacing=1.0)
+                axis.annotate(
+                    said, (1.02, middle), **beside, fontsize=8, color="#444444", linespacing=1.0
+                )
                 named[middle] = name
             at += layout.room(row)
         if section.margin:
-            axis.fill_between([-section.margin, section.margin], top, at, color="#F0EAF4", linewidth=0, zorder=0)
+            axis.fill_between(
+                [-section.margin, section.margin], top, at, color="#F0EAF4", linewidth=0, zorder=0
+            )
         if zero:
-            axis.vlines(0, top, at, color=style.GREY, linewidth=1, zorder=1)  # not through the titles
+            # not through the titles
+            axis.vlines(0, top, at, color=style.GREY, linewidth=1, zorder=1)
     axis.set_yticks(list(named), list(named.values()), fontsize=8.2, linespacing=1.0)
     axis.tick_params(axis="y", length=0)
     axis.set_ylim(height, 0)
@@ -154,7 +167,12 @@ def draw(
     if legend:
         handles = [Line2D([], [], label=name, **_look(mark)) for name, mark in legend.items()]
         spaced: dict[str, Any] = {"handletextpad": 0.3, "columnspacing": 1.4}
-        part.legend(handles=handles, loc="outside lower center", ncols=min(layout.signs, len(legend)), **spaced)
+        part.legend(
+            handles=handles,
+            loc="outside lower center",
+            ncols=min(layout.signs, len(legend)),
+            **spaced,
+        )
     return figure
 
 
@@ -162,18 +180,31 @@ def _draw_row(axis: Axes, row: Estimate, middle: float, farthest: float) -> None
     """The intervals and points of a row, and arrows for what lies beyond ``farthest``."""
     of_row: dict[str, Any] = {"color": row.colour, "alpha": row.alpha, "solid_capstyle": "butt"}
     for ends, width in ((row.thin, 0.9), (row.thick, 2.6)):
-        axis.plot(np.clip(ends, -farthest, farthest), [middle] * 2, linewidth=width, zorder=2, **of_row)
+        axis.plot(
+            np.clip(ends, -farthest, farthest), [middle] * 2, linewidth=width, zorder=2, **of_row
+        )
     for mark in row.marks:
-        axis.plot(np.clip(mark.value, -farthest, farthest), middle, zorder=3, clip_on=False, **_look(mark))
+        axis.plot(
+            np.clip(mark.value, -farthest, farthest), middle, zorder=3, clip_on=False, **_look(mark)
+        )
     of_intervals = [Mark(end, row.colour, alpha=row.alpha) for end in (*row.thin, *row.thick)]
     for mark in [*of_intervals, *row.marks]:
         if abs(mark.value) > farthest:
             arrow = mark._replace(marker="<" if mark.value < 0 else ">", hollow=False, size=5)
-            axis.plot(math.copysign(farthest, mark.value), middle, zorder=4, clip_on=False, **_look(arrow))
+            axis.plot(
+                math.copysign(farthest, mark.value), middle, zorder=4, clip_on=False, **_look(arrow)
+            )
 
 
 def _look(mark: Mark) -> dict[str, Any]:
-    inside, edge, width = ("white", mark.colour, 0.9) if mark.hollow else (mark.colour, "white", 0.4)
+    inside, edge, width = (
+        ("white", mark.colour, 0.9) if mark.hollow else (mark.colour, "white", 0.4)
+    )
     face = {"markerfacecolor": inside, "markeredgecolor": edge, "markeredgewidth": width}
-    look = {"color": mark.colour, "marker": mark.marker, "markersize": mark.size, "alpha": mark.alpha}
+    look = {
+        "color": mark.colour,
+        "marker": mark.marker,
+        "markersize": mark.size,
+        "alpha": mark.alpha,
+    }
     return {**look, **face, "linestyle": ""}

@@ -26,7 +26,9 @@ def of(points: Points, *shown: str) -> tuple[str, ...]:
     reasons = Counter(f"{SHARED} another cell" if why.startswith(SHARED) else why for why in absent)
     listed = "; ".join(f"{counted(count, 'cell')} ({why})" for why, count in reasons.items())
     left_out = "Rows, columns and panels of which nothing was run are left out."
-    not_kept = plan.records is not None and not plan.controls[key] and untrained(plan.artifacts[key])
+    not_kept = (
+        plan.records is not None and not plan.controls[key] and untrained(plan.artifacts[key])
+    )
     every = (
         words.scale_note(points.config),
         " ".join(filter(None, shown)),
@@ -72,14 +74,22 @@ def measured(points: Points) -> str:
 
 def unjudged(artifact: Measured | Studied) -> str:
     """Why our numbers cannot judge those of the document; empty if they can."""
-    return f"Cannot be judged: {artifact.cannot_be_judged.rstrip('.')}." if artifact.cannot_be_judged else ""
+    return (
+        f"Cannot be judged: {artifact.cannot_be_judged.rstrip('.')}."
+        if artifact.cannot_be_judged
+        else ""
+    )
 
 
 def repeated(points: Points) -> str:
     """``Mind: of CIFAR-100, images also in train: 10 of 10,000 in test.``: repeated images of the probed datasets."""
     label = points.paper.label
     said = {row["probed_on"]: row["repeated"] for row in points.summary.values() if row["repeated"]}
-    return f"Mind: {'. '.join(f'of {label(name)}, {text}' for name, text in said.items())}." if said else ""
+    return (
+        f"Mind: {'. '.join(f'of {label(name)}, {text}' for name, text in said.items())}."
+        if said
+        else ""
+    )
 
 
 def shared(points: Points) -> str:
@@ -104,7 +114,9 @@ def published(points: Points, where: str, beside_others: bool = False) -> str:
 
 def seeds(listed: Sequence[int], numbers: Sequence[int] = ()) -> str:
     """``n = 5 (seeds 0, 1, 2, 3, 4)``, or ``n = 1 to 3 (of seeds 0, 1, 2)`` of cells with these numbers of them."""
-    every = f"{'seed' if len(listed) == 1 and not numbers else 'seeds'} {', '.join(map(str, listed))}"
+    every = (
+        f"{'seed' if len(listed) == 1 and not numbers else 'seeds'} {', '.join(map(str, listed))}"
+    )
     if not numbers:
         return f"n = {len(listed)} ({every})"
     return f"n = {' to '.join(str(end) for end in dict.fromkeys((numbers[0], numbers[-1])))} (of {every})"
@@ -118,7 +130,10 @@ def conditions(points: Points) -> str:
     every = sorted(set().union(*of_cell))
     runs = points.table("runs")
     device, torch = (words.distinct(runs[name]) for name in ("device", "torch"))
-    return "; ".join([seeds(every, numbers), f"device {device}", f"torch {torch}", *unlike(runs)]) + "."
+    return (
+        "; ".join([seeds(every, numbers), f"device {device}", f"torch {torch}", *unlike(runs)])
+        + "."
+    )
 
 
 def component(value: Any) -> str:
@@ -170,9 +185,21 @@ def _batch(run: Run) -> str:
 
 def _encoders(plan: Plan, paper: Paper, artifact: str, cells: Sequence[Cell]) -> str:
     encoders = list(dict.fromkeys(component(cell.run.encoder) for cell in cells if cell.run))
-    listed = " or ".join(encoders) if len(encoders) <= words.FEW else f"{encoders[0]} and {len(encoders) - 1} others"
-    untrained = {component(cell.run.encoder): None for cell in plan.controls[paper.paper, artifact] if cell.run}
-    note = f" (the untrained one is {', '.join(untrained)})" if 0 < len(untrained) < len(encoders) else ""
+    listed = (
+        " or ".join(encoders)
+        if len(encoders) <= words.FEW
+        else f"{encoders[0]} and {len(encoders) - 1} others"
+    )
+    untrained = {
+        component(cell.run.encoder): None
+        for cell in plan.controls[paper.paper, artifact]
+        if cell.run
+    }
+    note = (
+        f" (the untrained one is {', '.join(untrained)})"
+        if 0 < len(untrained) < len(encoders)
+        else ""
+    )
     return listed + note
 
 

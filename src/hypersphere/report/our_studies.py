@@ -70,7 +70,9 @@ def of_project(config: Config, compared: pd.DataFrame) -> Iterator[OurStudy]:
             yield OurStudy(paper, name, plan, found, of_checks, limits.get(name, []))
 
 
-def comparisons(config: Config, paper: str, name: str, compared: pd.DataFrame) -> Iterator[tuple[str, Table]]:
+def comparisons(
+    config: Config, paper: str, name: str, compared: pd.DataFrame
+) -> Iterator[tuple[str, Table]]:
     """The comparisons by the primary measure, at the best values of each arm and at printed ones, each with a title.
 
     If anything was tuned, the second column is named by it, ``rate ÷ printed rate (rate)``, with the values of an arm,
@@ -79,10 +81,20 @@ def comparisons(config: Config, paper: str, name: str, compared: pd.DataFrame) -
     """
     study = config.papers[paper].studies[name]
     tuned = _tuned_fields(config, paper, study)
-    titles = {name: "each arm at its best values" if tuned else "", name + PRINTED: "all arms at published values"}
+    titles = {
+        name: "each arm at its best values" if tuned else "",
+        name + PRINTED: "all arms at published values",
+    }
     if study.closed and tuned:
         titles[name] += f" ({ENDS})"
-    head = ["arm", *([tuned] if tuned else []), "arm’s mean", "baseline’s", "difference", *INTERVALS[study.test]]
+    head = [
+        "arm",
+        *([tuned] if tuned else []),
+        "arm’s mean",
+        "baseline’s",
+        "difference",
+        *INTERVALS[study.test],
+    ]
     for artifact, title in titles.items():
         rows = _of_artifact(compared, paper, artifact)
         table = [[*head, "runs", "direction"]]
@@ -101,14 +113,19 @@ def _tuned_fields(config: Config, paper: str, study: Study) -> str:
     """``rate ÷ printed rate (rate)``; empty where nothing was tuned."""
     label = config.papers[paper].label
     multiplied = [label(key.removesuffix(TIMES)) for key in study.tuned if key.endswith(TIMES)]
-    return " and ".join(map(label, study.tuned)) + (f" ({', '.join(multiplied)})" if multiplied else "")
+    return " and ".join(map(label, study.tuned)) + (
+        f" ({', '.join(multiplied)})" if multiplied else ""
+    )
 
 
 def _values_of_both(config: Config, paper: str, name: str, row: Row) -> str:
     """What was selected for an arm and for its baseline, or their own values; once if both are alike."""
     study, chosen = config.papers[paper].studies[name], config.selected.get((paper, name), {})
     values = []
-    for cell, number in ((row["coordinates"], row["came_to"]), (row["baseline"], row["baseline_came_to"])):
+    for cell, number in (
+        (row["coordinates"], row["came_to"]),
+        (row["baseline"], row["baseline_came_to"]),
+    ):
         value = _tuned_values(study, coordinates.parse(cell, cell), chosen)
         values.append(f"{value} ({number})" if number else value)
     return " against ".join(dict.fromkeys(values))
@@ -182,7 +199,9 @@ def direction(row: Row, study: Study) -> str:
     if row["floored"] == "both":
         return "not read: neither arm is above its controls"
     called = row["called"].split("; ")
-    directions = [text.format(margin=row["margin"]) for one, text in DIRECTIONS.items() if one in called]
+    directions = [
+        text.format(margin=row["margin"]) for one, text in DIRECTIONS.items() if one in called
+    ]
     return ", ".join(directions) or "open"
 
 
@@ -197,10 +216,21 @@ def checks(config: Config, paper: str, name: str, compared: pd.DataFrame) -> Tab
         point = coordinates.parse(row["coordinates"], name)
         if point["variant"] == AGAIN:
             continue
-        readings = {key: value for key, value in point.items() if key in coordinates.READINGS and key != "by"}
-        arm = words.point(document, point, [key for key in point if key not in (*readings, *study.tuned, *UNNAMED)])
+        readings = {
+            key: value
+            for key, value in point.items()
+            if key in coordinates.READINGS and key != "by"
+        }
+        arm = words.point(
+            document,
+            point,
+            [key for key in point if key not in (*readings, *study.tuned, *UNNAMED)],
+        )
         decimals = MEASURES[row["measure"]].decimals
-        mean, baseline = words.number(row["mean"], decimals), words.number(row["baseline_mean"], decimals)
+        mean, baseline = (
+            words.number(row["mean"], decimals),
+            words.number(row["baseline_mean"], decimals),
+        )
         # An arm that is compared with several things has its own baseline first.
         cells.setdefault((arm, words.point(document, readings, readings)), f"{mean} ({baseline})")
     if len({reading for _, reading in cells}) > WIDEST:
@@ -215,7 +245,10 @@ UNNAMED = ("by", "measure")
 
 def crossed(corner: str, cells: Mapping[tuple[str, str], str]) -> Table:
     """A table of cells by row and column, in their order; the first row is the head. A dash where there is no cell."""
-    rows, columns = dict.fromkeys(row for row, _ in cells), dict.fromkeys(column for _, column in cells)
+    rows, columns = (
+        dict.fromkeys(row for row, _ in cells),
+        dict.fromkeys(column for _, column in cells),
+    )
     table = [[corner, *columns]]
     for row in rows:
         table.append([row, *(cells.get((row, column), "–") for column in columns)])
@@ -236,7 +269,9 @@ def build(config: Config, compared: pd.DataFrame, folder: Path) -> None:
     intervals.save(folder, NAME, partial(draw, config, compared))
 
 
-def draw(config: Config, compared: pd.DataFrame, layout: intervals.Layout = intervals.PAGE) -> Figure:
+def draw(
+    config: Config, compared: pd.DataFrame, layout: intervals.Layout = intervals.PAGE
+) -> Figure:
     """Each study's comparisons under its question, on one axis of points; its margin is shaded."""
     frame = figures.Frame(
         "Our own studies: differences from the baseline",
@@ -265,8 +300,13 @@ def _title(study: Study) -> str:
 
 def _line(arm: str, row: Row, study: Study) -> intervals.Estimate:
     """A comparison as a line of the forest."""
-    effect, its = words.signed(row["effect"], MEASURES[row["measure"]].decimals), direction(row, study)
+    effect, its = (
+        words.signed(row["effect"], MEASURES[row["measure"]].decimals),
+        direction(row, study),
+    )
     colour = next((colour for word, colour in COLOURS.items() if its.startswith(word)), style.GREY)
     mark = intervals.Mark(row["effect"], colour, hollow=not row["in_family"])
     alone, corrected = (row["low"], row["high"]), (row["low_holm"], row["high_holm"])
-    return intervals.Estimate(arm, f"{effect}, {its}, n = {row['n']:g}", [mark], colour, alone, corrected)
+    return intervals.Estimate(
+        arm, f"{effect}, {its}, n = {row['n']:g}", [mark], colour, alone, corrected
+    )

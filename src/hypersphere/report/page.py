@@ -21,7 +21,17 @@ from hypersphere.config.records import FOLDER
 from hypersphere.config.rules import GRADES, RUNGS, SHORTCOMINGS, Answer, Certainty, Result, Rules
 from hypersphere.provenance.evidence import undeclared
 from hypersphere.provenance.tables import Row
-from hypersphere.report import entries, errata, findings, forest, front, notes, our_studies, prices, words
+from hypersphere.report import (
+    entries,
+    errata,
+    findings,
+    forest,
+    front,
+    notes,
+    our_studies,
+    prices,
+    words,
+)
 from hypersphere.report.artifact import Shown
 from hypersphere.report.entries import NOTHING, Entry
 from hypersphere.report.evidence import Evidence
@@ -196,7 +206,9 @@ def of_evidence(config: Config, evidence: Evidence) -> Page:
     documents = []
     for document in _documents(config, every):
         studies = [study for study in known.studies if study.paper == document.id]
-        documents.append(replace(document, questions=known.questions.get(document.id, []), studies=studies))
+        documents.append(
+            replace(document, questions=known.questions.get(document.id, []), studies=studies)
+        )
     return _page(config, documents, every, known=known)
 
 
@@ -215,14 +227,23 @@ def _documents(config: Config, every: Mapping[str, Entry]) -> Iterator[Document]
     titles = {SEVERAL: errata.ACROSS} | {name: paper.title for name, paper in config.papers.items()}
     for name, title in titles.items():
         claims = groups(config, [claim for claim in every.values() if claim.row["paper"] == name])
-        yield Document(name, title, claims, errata=[erratum for erratum in ledger if erratum["document"] == name])
+        yield Document(
+            name,
+            title,
+            claims,
+            errata=[erratum for erratum in ledger if erratum["document"] == name],
+        )
 
 
 def _with_results(results: Results, document: Document) -> Document:
     """A paper with its tables and figures of one scale, and with the choices that it leaves open."""
     paper, choices = results.config.papers[document.id], []
     for key, listed in paper.open_choices.items():
-        choices.append(Choices("" if key == "all" else paper.label(key), [_choice(paper, one) for one in listed]))
+        choices.append(
+            Choices(
+                "" if key == "all" else paper.label(key), [_choice(paper, one) for one in listed]
+            )
+        )
     artifacts, missing = artifacts_of(results, document.id)
     return replace(document, artifacts=artifacts, missing=missing, choices=choices)
 
@@ -234,7 +255,9 @@ def _choice(paper: Paper, one: OpenChoice) -> str:
     return f"{one.choice}; no other choice: {one.no_arm}" if one.no_arm else one.choice
 
 
-def _page(config: Config, documents: Sequence[Document], every: Mapping[str, Entry], **parts: Any) -> Page:
+def _page(
+    config: Config, documents: Sequence[Document], every: Mapping[str, Entry], **parts: Any
+) -> Page:
     return Page(
         titles={name: paper.title for name, paper in config.papers.items()},
         documents=documents,
@@ -281,13 +304,18 @@ def _known(config: Config, evidence: Evidence, every: Mapping[str, Entry]) -> Kn
         splits=false_calls.of_splits(evidence.studies["splits"]),
         called=false_calls.of_again(evidence.studies["studies"], rules.confidence),
         prices=prices.of_claims(config, evidence.claims, rules),
-        settled=[Settled(name, printed_as(config, name)[0], claims, hours) for name, claims, hours in settled],
+        settled=[
+            Settled(name, printed_as(config, name)[0], claims, hours)
+            for name, claims, hours in settled
+        ],
         ladder=ladder(certainty),
         enough=certainty.enough_runs,
     )
 
 
-def _questions(config: Config, rows: Sequence[Row], every: Mapping[str, Entry]) -> dict[str, list[Question]]:
+def _questions(
+    config: Config, rows: Sequence[Row], every: Mapping[str, Entry]
+) -> dict[str, list[Question]]:
     """The questions by their paper; a paper without any is left out."""
     limits = {name: question.limits for name, (_, question) in load_questions(config).items()}
     asked: dict[str, list[Question]] = {}
@@ -332,7 +360,11 @@ def artifacts_of(results: Results, paper: str) -> tuple[list[Shown], list[Missin
         if shown and (shown.grid or results.drawing(paper, name).is_file()):
             (measured if name in declared.measured else studied).append(shown)
             continue
-        why = "measured, but not drawn yet" if shown else why_not_made(results.plan, paper, name) or NOT_MADE_YET
+        why = (
+            "measured, but not drawn yet"
+            if shown
+            else why_not_made(results.plan, paper, name) or NOT_MADE_YET
+        )
         missing.append(Missing(name, artifact.printed or "", artifact.title, why))
     return [*studied, *measured], missing
 
@@ -369,10 +401,14 @@ def _seeds(plan: Plan) -> str:
         if cell.run and not cell.missing:
             of_arm.setdefault((cell.paper, cell.artifact, cell.text), set()).add(cell.run.seed)
     recorded = sorted(set().union(*of_arm.values()))
-    return notes.seeds(recorded, sorted(set(map(len, of_arm.values())))) if recorded else words.NOT_RUN
+    return (
+        notes.seeds(recorded, sorted(set(map(len, of_arm.values())))) if recorded else words.NOT_RUN
+    )
 
 
 def _undeclared(plan: Plan) -> list[str]:
     """What the configuration does not declare, of each such record."""
     recorded = list(chain.from_iterable((plan.records or {}).values()))
-    return list(undeclared(plan, recorded, Path(FOLDER) / plan.config.scale_name)) if recorded else []
+    return (
+        list(undeclared(plan, recorded, Path(FOLDER) / plan.config.scale_name)) if recorded else []
+    )

@@ -14,7 +14,15 @@ SMALL: Rung = "laptop"
 """The rung of small encoders."""
 MOST_RUNS = 10
 """Runs an arm that a study has."""
-HEAD = ("comparison", "published", "spread", "runs to see it", "core-hours", "runs for equality", "effect so far")
+HEAD = (
+    "comparison",
+    "published",
+    "spread",
+    "runs to see it",
+    "core-hours",
+    "runs for equality",
+    "effect so far",
+)
 
 
 def of_claims(config: Config, claims: Sequence[Row], rules: Rules) -> list[tuple[str, ...]]:
@@ -22,7 +30,9 @@ def of_claims(config: Config, claims: Sequence[Row], rules: Rules) -> list[tuple
     return [cells for _, cells in sorted(_priced(config, claims, rules.margin.at_least_high))]
 
 
-def _priced(config: Config, claims: Sequence[Row], margin: float) -> Iterator[tuple[float, tuple[str, ...]]]:
+def _priced(
+    config: Config, claims: Sequence[Row], margin: float
+) -> Iterator[tuple[float, tuple[str, ...]]]:
     for row in claims:
         equal = row["reported"] == "equal"
         runs = row["runs_to_equate" if equal else "runs_to_see"]
@@ -33,7 +43,9 @@ def _priced(config: Config, claims: Sequence[Row], margin: float) -> Iterator[tu
         comparison = forest.in_numbers(paper, row)
         document = paper.report.short if paper.report else paper.title
         within = -margin < row["low_equal"] and row["high_equal"] < margin
-        so_far = words.interval(row["low_equal"], row["high_equal"], decimals, MEASURES.get(row["metric"]))
+        so_far = words.interval(
+            row["low_equal"], row["high_equal"], decimals, MEASURES.get(row["metric"])
+        )
         cells = (
             f"{document}, {row['source'].split(';')[0]}: {comparison['subject']}",
             comparison["printed"],

@@ -82,7 +82,10 @@ class Proofs:
         found = list[Link]()
         for row in (claim.row for claim in claims):
             if row["answered_by"] == "theorem":
-                found += [Link("theory.csv", self._near(self.exact.theory)), *self.exact_code(row["paper"])]
+                found += [
+                    Link("theory.csv", self._near(self.exact.theory)),
+                    *self.exact_code(row["paper"]),
+                ]
             elif row["answered_by"] == "encoder":
                 found += self._of_encoders(row)
             else:
@@ -111,26 +114,38 @@ class Proofs:
         config = self.config
         code = config.study_code(paper, study).file if study else config.theorems_file(paper)
         of_paper = code.is_relative_to(config.folders[paper])
-        tests = config.folders[paper] / "tests" if of_paper else registry.CHECKOUT / "tests" / "unit" / "exact"
+        tests = (
+            config.folders[paper] / "tests"
+            if of_paper
+            else registry.CHECKOUT / "tests" / "unit" / "exact"
+        )
         test = tests / f"test_{study or THEOREMS}.py"
         found = [Link("study" if study else "statement", self._file(code))]
         if test.is_file():
             found.append(Link("test", self._file(test)))
         if study == SENTENCES:
-            found.append(Link("what is checked of the sentence", self._file(config.sentences_file(paper))))
+            found.append(
+                Link("what is checked of the sentence", self._file(config.sentences_file(paper)))
+            )
         return found
 
     def errata(self, claim: Entry) -> list[Link]:
         """The errata that a claim's reading names or that name the claim."""
         found = list[str]()
         for name in (*NAMES.findall(claim.reading), claim.row["id"]):
-            found += [erratum["id"] for erratum in self._ledger if name in (erratum["id"], *erratum["tests"])]
+            found += [
+                erratum["id"]
+                for erratum in self._ledger
+                if name in (erratum["id"], *erratum["tests"])
+            ]
         return [Link(f"erratum {name}", f"#{name}") for name in dict.fromkeys(found)]
 
     @cached_property
     def _published(self) -> Cells:
         """Makes runs as they are published."""
-        return Cells(project.load(self.config.root, self.config.shared_settings | {"scale": "paper"}))
+        return Cells(
+            project.load(self.config.root, self.config.shared_settings | {"scale": "paper"})
+        )
 
     def _run(self, paper: str, artifact: str, arm: tuple[str, str]) -> Run | None:
         """A run of an artifact with that method and variant, as it is published."""
@@ -140,7 +155,9 @@ class Proofs:
             if (point["method"], point["variant"]) != arm:
                 continue
             dataset = config.dataset_for(str(point["dataset"]), paper)
-            resolved = self._published.resolved_of(document, artifact, point, dataset) if dataset else None
+            resolved = (
+                self._published.resolved_of(document, artifact, point, dataset) if dataset else None
+            )
             if resolved is not None:
                 return resolved.run
         return None
@@ -151,7 +168,11 @@ class Proofs:
         if row["answered_by"] != "encoder":
             return []
         run = self._run(row["paper"], row["artifact"], (row["method"], row["variant"]))
-        losses = {name: kind for kind, name in run.components if kind in registry.OBJECTIVES} if run else {}
+        losses = (
+            {name: kind for kind, name in run.components if kind in registry.OBJECTIVES}
+            if run
+            else {}
+        )
         places = {name: registry.components(kind)[name].place for name, kind in losses.items()}
         return [Link(name, f"{self.root}/{place}") for name, place in places.items() if place]
 
@@ -162,16 +183,26 @@ class Proofs:
 
     def _evidence(self, scale: str) -> Link:
         records = self.config.root / FOLDER / scale / "runs.csv"
-        return Link(f"records, {scale}", self._file(records) if records.is_file() else f"../{scale}/claims.csv")
+        return Link(
+            f"records, {scale}",
+            self._file(records) if records.is_file() else f"../{scale}/claims.csv",
+        )
 
     def artifact(self, paper: str, name: str) -> list[Link]:
         """The files of a table or figure, and what they are made of."""
-        files = [Link(path.suffix[1:], self._near(path)) for path in self.config.outputs(paper, name)[:-1]]
+        files = [
+            Link(path.suffix[1:], self._near(path))
+            for path in self.config.outputs(paper, name)[:-1]
+        ]
         studied = self.config.papers[paper].studied
         if name in studied:
             return [*files, *self.exact_code(paper, studied[name].study)[:1]]
         folder = self._near(self.config.artifact_folder(paper, name))
-        return [*files, Link("means of all cells", f"{folder}/summary.csv"), Link("effects", f"{folder}/effects.csv")]
+        return [
+            *files,
+            Link("means of all cells", f"{folder}/summary.csv"),
+            Link("effects", f"{folder}/effects.csv"),
+        ]
 
     def picture(self, paper: str, name: str) -> Path:
         """The png of a figure."""
@@ -197,7 +228,9 @@ class Proofs:
                     listed.append({**erratum, "links": links})
             documents = [(title, list(own)) for title, own in groupby(listed, itemgetter("title"))]
             if listed:
-                groups.append({"kind": kind, "meaning": meaning, "total": len(listed), "documents": documents})
+                groups.append(
+                    {"kind": kind, "meaning": meaning, "total": len(listed), "documents": documents}
+                )
         return groups
 
 
@@ -230,8 +263,11 @@ class OfScale(Proofs):
         """Every run behind a claim, or its records where all numbers come from records."""
         names = claim.row["runs"].split()
         if self.plan.records is None:
-            return [Link("-".join(name.split("-")[-2:]), f"runs/{name}/") for name in names]  # its seed and its hash
+            # its seed and its hash
+            return [Link("-".join(name.split("-")[-2:]), f"runs/{name}/") for name in names]
         file, found = self._file(self.config.evidence / "runs.csv"), list[Link]()
         for name in names:
-            found += [Link(f"{name} {record.key}", file) for record in self.plan.records.get(name, ())]
+            found += [
+                Link(f"{name} {record.key}", file) for record in self.plan.records.get(name, ())
+            ]
         return found

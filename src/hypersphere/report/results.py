@@ -54,7 +54,11 @@ class Results(ExactResults):
         """claims.csv: every published claim and its verdict; below the published scale, none of that scale's."""
         table = tables.read(check_tidy(self.config.results, "claims.csv"), columns.CLAIMS)
         for row in tables.rows(table):
-            if Verdict.of(row["verdict"]).settles and row["answered_by"] == "encoder" and not settles(self.config):
+            if (
+                Verdict.of(row["verdict"]).settles
+                and row["answered_by"] == "encoder"
+                and not settles(self.config)
+            ):
                 raise HypersphereError(
                     f"{self.config.results / 'claims.csv'}: {row['id']} says '{row['verdict']}', "
                     f"but scale {self.config.scale_name} settles nothing"

@@ -12,7 +12,12 @@ from hypersphere.report.artifact import Points
 from hypersphere.report.proofs import OfScale
 from hypersphere.report.results import Results
 
-COUNTED = {"encoder": "claims", "study": "exact studies", "theorem": "theorems", "sentence": "sentences"}
+COUNTED = {
+    "encoder": "claims",
+    "study": "exact studies",
+    "theorem": "theorems",
+    "sentence": "sentences",
+}
 """The names of counts in scorecard.json, by what answers the claims."""
 
 
@@ -39,7 +44,9 @@ def numbers(results: Results) -> dict[str, Any]:
     by_kind: dict[str, dict[str, Mapping[str, int]]] = {}
     for count in counts.of_claims(tables.rows(results.claims)):
         by_kind.setdefault(count.kind, {})[count.origin] = count.verdicts
-    found: dict[str, Any] = {name: by_kind[kind] for kind, name in COUNTED.items() if kind in by_kind}
+    found: dict[str, Any] = {
+        name: by_kind[kind] for kind, name in COUNTED.items() if kind in by_kind
+    }
     for name, paper in results.config.papers.items():
         made = [artifact for artifact in results.with_numbers(name) if artifact in paper.measured]
         if made:

@@ -50,13 +50,17 @@ def of_artifact(context: Context) -> Any:
         return function(table)
     judged = context.results.judged(context.paper.paper)
     claims = judged[judged["artifact"] == context.name]
-    reported, measured = (pd.to_numeric(claims[name], errors="coerce") for name in ("reported", "measured"))
+    reported, measured = (
+        pd.to_numeric(claims[name], errors="coerce") for name in ("reported", "measured")
+    )
     return function(table, claims.assign(reported=reported, measured=measured))
 
 
 def computed(context: Context) -> pd.DataFrame:
     """The artifact's table, as its study returned it."""
-    return pd.read_csv(context.results.checked(context.results.table(context.paper.paper, context.name)))
+    return pd.read_csv(
+        context.results.checked(context.results.table(context.paper.paper, context.name))
+    )
 
 
 def source(context: Context) -> str:
@@ -75,4 +79,9 @@ def sentences(context: Context) -> tuple[str, ...]:
     shows = judged[judged["id"].isin(context.artifact.shows)]
     shown = ", ".join(f"{row['source']} ({row['verdict']})" for row in shows.to_dict("records"))
     verdicts = (f"Its claims: {listed}." if listed else "", f"It shows {shown}." if shown else "")
-    return tuple(filter(None, (SIZE_NOTICE, of_artifact(context).note, notes.unjudged(context.artifact), *verdicts)))
+    return tuple(
+        filter(
+            None,
+            (SIZE_NOTICE, of_artifact(context).note, notes.unjudged(context.artifact), *verdicts),
+        )
+    )

@@ -27,7 +27,9 @@ def of_study(config: Config, paper: str, name: str) -> list[dict[str, Any]]:
                 label = document.phrases.get(variant) or document.label(variant)
                 lines.append({"variant": variant, "label": label, "points": points[arm.text]})
         shared = arms[0].point
-        panels.append({"title": words.point(document, shared, ("method", "dataset")), "lines": lines})
+        panels.append(
+            {"title": words.point(document, shared, ("method", "dataset")), "lines": lines}
+        )
     return panels
 
 
@@ -41,5 +43,13 @@ def _points(config: Config, paper: str, name: str) -> dict[str, list[dict[str, A
         (value,) = coordinates.parse(row["value"], name).values()
         if not math.isnan(mean):
             spread = 0.0 if math.isnan(std) else std
-            of_arm.append({"x": value, "mean": mean, "std": spread, "n": row["n"], "chosen": row["chosen"] == "yes"})
+            of_arm.append(
+                {
+                    "x": value,
+                    "mean": mean,
+                    "std": spread,
+                    "n": row["n"],
+                    "chosen": row["chosen"] == "yes",
+                }
+            )
     return found

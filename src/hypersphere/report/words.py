@@ -40,7 +40,9 @@ def signed(value: float, decimals: int) -> str:
     return f"+{text}" if not math.isnan(value) and float(f"{value:.{decimals}f}") > 0 else text
 
 
-def interval(low: float, high: float, decimals: int, measure: Measure | None, sign: bool = True) -> str:
+def interval(
+    low: float, high: float, decimals: int, measure: Measure | None, sign: bool = True
+) -> str:
     """``[+0.1, +2.3]``, or an en dash where there is none.
 
     It ends where the measure ends, as no accuracy is above 100 %. Of a difference (``sign``), it has one decimal more
@@ -121,7 +123,9 @@ def varying(points: Sequence[Coordinates]) -> tuple[str, ...]:
             values[name] = [point.get(name) for point in points]
     distinct: list[str] = []
     for key, column in values.items():
-        repeats = "." in key and any("." in listed and values[listed] == column for listed in distinct)
+        repeats = "." in key and any(
+            "." in listed and values[listed] == column for listed in distinct
+        )
         if len(set(column)) > 1 and not repeats:
             distinct.append(key)
     return tuple(distinct or values)
@@ -157,7 +161,8 @@ def value(paper: Paper, name: str, given: Scalar) -> str:
     if name == "target":
         return f"→ {paper.label(text)}"
     if name in coordinates.READINGS:
-        labelled = paper.label(text) != text and text not in paper.methods  # a corruption may have a method's name
+        # a corruption may have a method's name
+        labelled = paper.label(text) != text and text not in paper.methods
         return paper.label(text) if labelled else f"{key(paper, name)} {text}"
     if isinstance(given, str) and (paper.label(text) != text or name.endswith(".name")):
         return paper.label(text)
@@ -178,5 +183,11 @@ def point(paper: Paper, given: Coordinates, keys: Iterable[str]) -> str:
 
 def datasets_for(config: Config, paper: str, given: Coordinates) -> dict[str, Dataset | None]:
     """What is measured for a point's dataset and target, by these keys; None: nothing stands for it at this scale."""
-    known, names = {*config.scale.datasets, *config.datasets}, [name for name in DATA if name in given]
-    return {name: config.dataset_for(str(given[name]), paper) if given[name] in known else None for name in names}
+    known, names = (
+        {*config.scale.datasets, *config.datasets},
+        [name for name in DATA if name in given],
+    )
+    return {
+        name: config.dataset_for(str(given[name]), paper) if given[name] in known else None
+        for name in names
+    }

@@ -21,10 +21,41 @@ _TEX = {
     **{"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"},
     **{character: f"\\{character}" for character in "&%$#_{}"},
     **{"<": "$<$", ">": "$>$", "|": "$|$", "[": "{[}", "]": "{]}", "\n": " "},
-    **{"–": "--", "—": "---", "“": "``", "”": "''", "‘": "`", "’": "'", "…": r"\dots{}", "\N{NO-BREAK SPACE}": "~"},
-    **{"−": "$-$", "±": r"$\pm$", "×": r"$\times$", "·": r"$\cdot$", "→": r"$\to$", "∞": r"$\infty$"},
-    **{"≤": r"$\le$", "≥": r"$\ge$", "≠": r"$\ne$", "≈": r"$\approx$", "∈": r"$\in$", "√": r"$\surd$"},
-    **{"‖": r"$\|$", "°": r"$^\circ$", "²": "$^2$", "³": "$^3$", "₀": "$_0$", "₁": "$_1$", "₂": "$_2$"},
+    **{
+        "–": "--",
+        "—": "---",
+        "“": "``",
+        "”": "''",
+        "‘": "`",
+        "’": "'",
+        "…": r"\dots{}",
+        "\N{NO-BREAK SPACE}": "~",
+    },
+    **{
+        "−": "$-$",
+        "±": r"$\pm$",
+        "×": r"$\times$",
+        "·": r"$\cdot$",
+        "→": r"$\to$",
+        "∞": r"$\infty$",
+    },
+    **{
+        "≤": r"$\le$",
+        "≥": r"$\ge$",
+        "≠": r"$\ne$",
+        "≈": r"$\approx$",
+        "∈": r"$\in$",
+        "√": r"$\surd$",
+    },
+    **{
+        "‖": r"$\|$",
+        "°": r"$^\circ$",
+        "²": "$^2$",
+        "³": "$^3$",
+        "₀": "$_0$",
+        "₁": "$_1$",
+        "₂": "$_2$",
+    },
 }
 _MARKDOWN = {"|": "&#124;", "*": "&#42;", "`": "&#96;", "\n": " "}
 _NUMERIC = re.compile(r"[\[(+−]?\d.*|[–]?|not run|diverge[ds]|baseline")
@@ -80,7 +111,8 @@ def as_markdown(shown: Shown) -> str:
     grid, first, *others = shown.grid, *shown.notes
     sides = [":--" if side == "l" else "--:" for side in alignment(grid)]
     heads = list(map(_md, grid.corner))
-    for over in zip(*map(_spread, grid.head), strict=True):  # the innermost of several headings is bold
+    # the innermost of several headings is bold
+    for over in zip(*map(_spread, grid.head), strict=True):
         parts = list[str]()
         for head in over:
             bold = len(over) > 1 and head is over[-1] and head.text
@@ -88,8 +120,13 @@ def as_markdown(shown: Shown) -> str:
         heads.append("<br>".join(filter(None, parts)))
     lines = [f"### {_md(shown.title)}", "", f"**{_md(first)}**", "", pipes(heads), pipes(sides)]
     for line in grid.lines:
-        cells = [*map(_md, line.labels), *("<br>".join(filter(None, map(_md, cell))) for cell in line.cells)]
-        lines.append(pipes([f"*{text}*" if text else "" for text in cells] if line.control else cells))
+        cells = [
+            *map(_md, line.labels),
+            *("<br>".join(filter(None, map(_md, cell))) for cell in line.cells),
+        ]
+        lines.append(
+            pipes([f"*{text}*" if text else "" for text in cells] if line.control else cells)
+        )
     return "\n".join([*lines, "", *[f"- {_md(note)}" for note in others]]) + "\n"
 
 
@@ -127,9 +164,13 @@ def as_tex(shown: Shown, label: str) -> str:
         first_control = at and line.control and not grid.lines[at - 1].control
         cells = [*map(escape, line.labels), *(escape(cell.main) for cell in line.cells)]
         rows.append([("\\midrule " if first_control else "") + cells[0], *cells[1:]])
-        below = [f"\\footnotesize {escape(cell.second)}" if cell.second else "" for cell in line.cells]
+        below = [
+            f"\\footnotesize {escape(cell.second)}" if cell.second else "" for cell in line.cells
+        ]
         rows += [[*[""] * len(line.labels), *below]] if any(below) else []
-    table = pd.DataFrame(rows, columns=pd.MultiIndex.from_arrays(columns) if len(columns) > 1 else columns[0])
+    table = pd.DataFrame(
+        rows, columns=pd.MultiIndex.from_arrays(columns) if len(columns) > 1 else columns[0]
+    )
     lines = [
         "% Generated; needs \\usepackage{booktabs}.",
         "\\begin{table}",

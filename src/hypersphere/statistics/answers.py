@@ -50,7 +50,11 @@ def rule_of(answers: Answers, file: Path, study: str) -> Rule:
 
 
 def by_numbers(
-    numbers: Mapping[Decided, Mapping[Counted, Bounds]], family: Family, again: Family, values: Arms, rules: Rules
+    numbers: Mapping[Decided, Mapping[Counted, Bounds]],
+    family: Family,
+    again: Family,
+    values: Arms,
+    rules: Rules,
 ) -> tuple[bool, bool]:
     """Whether yes and whether no fits by the bounds on how many comparisons of the family are counted as what."""
     counts = {key: sum(key in one.called for one in family) for key in COUNTED}
@@ -86,7 +90,9 @@ def of_study(rule: Rule, rows: Sequence[Mapping[str, Any]], values: Arms, rules:
     """
     family, again = list[Comparison](), list[Comparison]()
     for row in rows:
-        arm, against = (coordinates.parse(row[key], "studies.csv") for key in ("coordinates", "baseline"))
+        arm, against = (
+            coordinates.parse(row[key], "studies.csv") for key in ("coordinates", "baseline")
+        )
         one = Comparison(arm, against, row["mean"], *adjusted(row), row["margin"], called(row))
         (family if row["in_family"] else again).append(one)
     yes, no = rule(family, again, values, rules)

@@ -32,7 +32,11 @@ def of_project(config: Config) -> tuple[pd.DataFrame, pd.DataFrame]:
     steps = ladder.of_project(config, certainty)
     best = {row["id"]: row for row in reversed(steps)}
     hours = price.hours()
-    unknown: Row = {"rung": NOTHING, "answer": Answer.NOT_TESTED, "certainty": certainty.rungs[NOTHING].grade}
+    unknown: Row = {
+        "rung": NOTHING,
+        "answer": Answer.NOT_TESTED,
+        "certainty": certainty.rungs[NOTHING].grade,
+    }
     unknown |= {"verdict": str(Verdict.NOT_RUN), "direction": ""}
     rows = []
     for paper in config.papers:
@@ -41,7 +45,11 @@ def of_project(config: Config) -> tuple[pd.DataFrame, pd.DataFrame]:
         printed = {(value.artifact, value.text): value for value in values}
         for claim in listed:
             row = _stated(config, paper, claim)
-            arms = [printed[claim.artifact, cell] for cell in claim.cells if (claim.artifact, cell) in printed]
+            arms = [
+                printed[claim.artifact, cell]
+                for cell in claim.cells
+                if (claim.artifact, cell) in printed
+            ]
             row |= _printed_interval(claim, arms) | best.get(claim.id, unknown)
             row |= ledger.answering(config.papers[paper], claim)
             row |= _settling(row, hours.of_artifacts.get((paper, claim.artifact)))

@@ -12,7 +12,13 @@ from hypersphere.config.claims import Claim, answering
 from hypersphere.config.rules import Verdict
 from hypersphere.provenance import columns
 
-NOTHING: dict[str, Any] = {"verdict": Verdict.NOT_RUN, "n": 0, "n_diverged": 0, "n_undefined": 0, "n_missing": 0}
+NOTHING: dict[str, Any] = {
+    "verdict": Verdict.NOT_RUN,
+    "n": 0,
+    "n_diverged": 0,
+    "n_undefined": 0,
+    "n_missing": 0,
+}
 """The measured columns of a claim for which nothing was run; the others are empty."""
 
 

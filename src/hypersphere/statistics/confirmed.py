@@ -27,7 +27,9 @@ SIZES = (5, 10)
 """Runs an arm: the least that a study has, and what most have."""
 COMPARED: tables.Columns = {
     **tables.texts("paper", "study", "artifact", "coordinates", "baseline", "measure"),
-    **tables.numbers("mean", "baseline_mean", "n", "n_missing", "effect", "low", "high", "low_holm", "high_holm"),
+    **tables.numbers(
+        "mean", "baseline_mean", "n", "n_missing", "effect", "low", "high", "low_holm", "high_holm"
+    ),
     **tables.numbers("low_equal", "high_equal", "margin"),
     **tables.flags("in_family", "equivalent", "finished"),
     **tables.texts("floored", "called", "came_to", "baseline_came_to"),
@@ -46,7 +48,10 @@ SPLITS: tables.Columns = {
 """splits.csv: a row for each set of runs (``run``: the first of them) and number of runs an arm; shares in percent."""
 PARTS = {"tuning": TUNING, "confirmation": "", "printed values": PRINTED, "checks": CHECKS}
 """The parts of a study's plan, with how the names of their artifacts end."""
-PROGRESS: tables.Columns = {**tables.texts("paper", "study", "part"), **tables.numbers("planned", "recorded")}
+PROGRESS: tables.Columns = {
+    **tables.texts("paper", "study", "part"),
+    **tables.numbers("planned", "recorded"),
+}
 """progress.csv: a row for each part of the plan of each study that is not closed: how many runs it has, and how many
 are recorded. A run of several parts counts in the first. Runs whose values are not selected yet are no runs so far."""
 TABLES = {"studies": COMPARED, "splits": SPLITS, "answers": ANSWERED, "progress": PROGRESS}
@@ -66,7 +71,9 @@ def finished(plan: Plan, paper: str, artifact: str) -> bool:
     return not lacking and not document.closed(artifact)
 
 
-def shares(values: np.ndarray, n: int, margin: float, rules: Rules, draws: int = DRAWS) -> dict[str, float]:
+def shares(
+    values: np.ndarray, n: int, margin: float, rules: Rules, draws: int = DRAWS
+) -> dict[str, float]:
     """What a study's rules (Welch, Holm, two one-sided tests) say of random splits of ``values`` into arms of ``n``.
 
     ``values`` and ``margin`` are in the measure's unit. The splits depend on ``n`` and on the number of values alone.
@@ -76,7 +83,9 @@ def shares(values: np.ndarray, n: int, margin: float, rules: Rules, draws: int =
     from scipy import stats
 
     arms = len(values) // n
-    order = np.random.default_rng([len(values), n]).permuted(np.tile(np.arange(len(values)), (draws, 1)), axis=1)
+    order = np.random.default_rng([len(values), n]).permuted(
+        np.tile(np.arange(len(values)), (draws, 1)), axis=1
+    )
     split = np.asarray(values, dtype=float)[order[:, : arms * n]].reshape(draws, arms, n)
     tested = stats.ttest_ind(split[:, 1:], split[:, :1], axis=2, equal_var=False)
     equal = tested.confidence_interval(rules.equivalence)
@@ -90,7 +99,11 @@ def of_plan(plan: Plan) -> dict[str, tuple[pd.DataFrame, tables.Columns]]:
     """The ``TABLES`` of a scale, by name."""
     rules = rules_file.load(plan.config.root)
     compared, splits, answered, progress = (list[dict[str, Any]]() for _ in TABLES)
-    studies = [(paper, study) for paper, document in plan.config.papers.items() for study in document.studies]
+    studies = [
+        (paper, study)
+        for paper, document in plan.config.papers.items()
+        for study in document.studies
+    ]
     for paper, study in studies:
         declared = plan.config.papers[paper].studies[study]
         if declared.closed is None:
@@ -103,18 +116,32 @@ def of_plan(plan: Plan) -> dict[str, tuple[pd.DataFrame, tables.Columns]]:
             rows = list(_compared(plan, paper, study, artifact, found, whole))
             compared += rows
             if artifact == study and rows:
-                answer: answers.Answer = "unclear" if whole and likeness.unlike(found["runs"]) else ""
+                answer: answers.Answer = (
+                    "unclear" if whole and likeness.unlike(found["runs"]) else ""
+                )
                 if whole and not answer:
                     answer = _answer(plan, paper, study, rows, found["measurements"], rules)
-                answered.append({"paper": paper, "study": study, "answer": answer, "finished": whole})
+                answered.append(
+                    {"paper": paper, "study": study, "answer": answer, "finished": whole}
+                )
             if whole and declared.test == WELCH and artifact != study + CHECKS:
                 for alike, of in _alike(plan, paper, artifact, found["measurements"]):
-                    of |= {"measure": declared.measure, "margin": declared.margin, "paper": paper, "study": study}
+                    of |= {
+                        "measure": declared.measure,
+                        "margin": declared.margin,
+                        "paper": paper,
+                        "study": study,
+                    }
                     if not any(row.items() >= of.items() for row in splits):
                         sizes = [n for n in SIZES if len(alike) >= 2 * n]
-                        splits += [of | {"n": n, **shares(alike, n, declared.margin, rules)} for n in sizes]
+                        splits += [
+                            of | {"n": n, **shares(alike, n, declared.margin, rules)} for n in sizes
+                        ]
     found_of = {"studies": compared, "splits": splits, "answers": answered, "progress": progress}
-    return {name: (pd.DataFrame(found_of[name], columns=list(kinds)), kinds) for name, kinds in TABLES.items()}
+    return {
+        name: (pd.DataFrame(found_of[name], columns=list(kinds)), kinds)
+        for name, kinds in TABLES.items()
+    }
 
 
 def _progress(plan: Plan, paper: str, study: str) -> Iterator[dict[str, Any]]:
@@ -131,7 +158,12 @@ def _progress(plan: Plan, paper: str, study: str) -> Iterator[dict[str, Any]]:
 
 
 def _answer(
-    plan: Plan, paper: str, study: str, rows: list[dict[str, Any]], measured: pd.DataFrame, rules: Rules
+    plan: Plan,
+    paper: str,
+    study: str,
+    rows: list[dict[str, Any]],
+    measured: pd.DataFrame,
+    rules: Rules,
 ) -> answers.Answer:
     """The answer to a finished study."""
     document = plan.config.papers[paper]
@@ -143,13 +175,22 @@ def _answer(
 
 
 def _compared(
-    plan: Plan, paper: str, study: str, artifact: str, found: Mapping[str, pd.DataFrame], whole: bool
+    plan: Plan,
+    paper: str,
+    study: str,
+    artifact: str,
+    found: Mapping[str, pd.DataFrame],
+    whole: bool,
 ) -> Iterator[dict[str, Any]]:
     """The rows of studies.csv of one artifact; ``whole``: it is finished."""
     declared = plan.config.papers[paper].studies[study]
-    multiples = [key.removesuffix(TIMES).split(".") for key in declared.tuned if key.endswith(TIMES)]
+    multiples = [
+        key.removesuffix(TIMES).split(".") for key in declared.tuned if key.endswith(TIMES)
+    ]
     came_to = {
-        cell.text: ", ".join(f"{functools.reduce(getattr, path, cell.run):.2g}" for path in multiples)
+        cell.text: ", ".join(
+            f"{functools.reduce(getattr, path, cell.run):.2g}" for path in multiples
+        )
         for cell in plan.artifacts[paper, artifact]
         if cell.run
     }
@@ -178,4 +219,7 @@ def _alike(
     measured = measured[kept].drop_duplicates("run").sort_values("seed")
     alike = [runs[name].model_dump_json(exclude={"seed"}) for name in measured["run"]]
     for _, of_run in measured.groupby(alike, sort=False):
-        yield of_run["value"].to_numpy(dtype=float), {"run": of_run["run"].iloc[0], "runs": len(of_run)}
+        yield (
+            of_run["value"].to_numpy(dtype=float),
+            {"run": of_run["run"].iloc[0], "runs": len(of_run)},
+        )

@@ -8,8 +8,25 @@ from typing import Any
 from hypersphere.config.coordinates import Coordinates, Position
 
 BENCHMARK = (
-    *("gaussian_noise", "shot_noise", "impulse_noise", "defocus_blur", "glass_blur", "motion_blur", "zoom_blur"),
-    *("snow", "frost", "fog", "brightness", "contrast", "elastic_transform", "pixelate", "jpeg_compression"),
+    *(
+        "gaussian_noise",
+        "shot_noise",
+        "impulse_noise",
+        "defocus_blur",
+        "glass_blur",
+        "motion_blur",
+        "zoom_blur",
+    ),
+    *(
+        "snow",
+        "frost",
+        "fog",
+        "brightness",
+        "contrast",
+        "elastic_transform",
+        "pixelate",
+        "jpeg_compression",
+    ),
 )
 """The benchmark's corruptions, over which means are taken. The four others of its authors are for tuning."""
 CLEAN = "none"
@@ -30,7 +47,9 @@ def corruption_errors(
     """
     n_test, errors = math.nan, dict[tuple[str, int], float]()
     for (measure, at), row in answers.items():
-        if measure != "corruption_error" or any(at.get(key) != value for key, value in readings.items()):
+        if measure != "corruption_error" or any(
+            at.get(key) != value for key, value in readings.items()
+        ):
             continue
         place = str(at["corruption"]), int(at.get("severity", 0))
         if place in WHOLE and math.isfinite(row["value"]):

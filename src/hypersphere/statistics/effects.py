@@ -96,7 +96,10 @@ def pool_for(own: Sequence[pd.Series], groups: Mapping[str, pd.Series], rules: R
 
     An F test at the level ``pooled_if`` says so. If no arm of ``own`` varies, nothing is borrowed.
     """
-    ours, others = pool(own), pool(arm for arm in groups.values() if not any(arm is one for one in own))
+    ours, others = (
+        pool(own),
+        pool(arm for arm in groups.values() if not any(arm is one for one in own)),
+    )
     if not ours.df or not others.df:
         return ours
     if special.fdtr(others.df, ours.df, (others.std / ours.std) ** 2) < rules.pooled_if:
@@ -124,7 +127,9 @@ def welch(*arms: pd.Series) -> Test:
     if not sum(map(spread, values)) > 0:  # nan for one run
         return NO_TEST
     variances = [spread(one) ** 2 / len(one) for one in values]
-    df = sum(variances) ** 2 / sum(of**2 / (len(one) - 1) for of, one in zip(variances, values, strict=True))
+    df = sum(variances) ** 2 / sum(
+        of**2 / (len(one) - 1) for of, one in zip(variances, values, strict=True)
+    )
     return Test(WELCH, math.sqrt(sum(variances)), df)
 
 
@@ -153,7 +158,10 @@ def effect(
     ``of_pairs``: two readings of the same encoders, or arms that a study declares as paired, are compared by the paired
     test, over the seeds that both have. Elsewhere that test, and the correlation that it relies on, are sensitivity.
     """
-    pooled, shared = pool_for((variant, baseline), groups, rules), variant.index.intersection(baseline.index)
+    pooled, shared = (
+        pool_for((variant, baseline), groups, rules),
+        variant.index.intersection(baseline.index),
+    )
     own, other = variant[shared], baseline[shared]
     a, b = own.to_numpy(dtype=float), other.to_numpy(dtype=float)
     pairs = NO_TEST
@@ -165,7 +173,13 @@ def effect(
     difference = float(variant.mean() - baseline.mean()) if min(sizes) else math.nan
     test = pairs if of_pairs else primary(variant, baseline, pooled)
     row: dict[str, Any] = {
-        **{"effect": difference, "p": test.p(difference), "test": test.name, "df": test.df, "primary": test},
+        **{
+            "effect": difference,
+            "p": test.p(difference),
+            "test": test.name,
+            "df": test.df,
+            "primary": test,
+        },
         **{"pooled_std": pooled.std, "n_variant": sizes[0], "n_baseline": sizes[1]},
         **{"low_power": test.df < rules.low_power_df, "detectable": detectable(test, rules)},
         **dict.fromkeys(("p_holm", "low_holm", "high_holm", "correlation"), math.nan),
@@ -183,7 +197,9 @@ def effect(
     return row
 
 
-def of_artifact(table: pd.DataFrame, artifact: Measured, declared: Mapping[str, int], rules: Rules) -> pd.DataFrame:
+def of_artifact(
+    table: pd.DataFrame, artifact: Measured, declared: Mapping[str, int], rules: Rules
+) -> pd.DataFrame:
     """effects.csv: all effects of one artifact, Holm-corrected together: against the baseline, then the others.
 
     Comparisons that were not run have no row and count for Holm, whose family is what the artifact declares. A/A
@@ -206,14 +222,23 @@ def of_artifact(table: pd.DataFrame, artifact: Measured, declared: Mapping[str, 
         alike = all(point.get(key) == against.get(key) for key in (*coordinates.IDENTITY, "epoch"))
         alike = alike and coordinates.of_run(point) == coordinates.of_run(against)
         of_pairs = alike or (artifact.test == PAIRED and in_family)
-        row = {name: first[name] for name in EFFECTS if name in table.columns} | {"baseline": baseline}
+        row = {name: first[name] for name in EFFECTS if name in table.columns} | {
+            "baseline": baseline
+        }
         row |= effect(groups[cell], groups[baseline], groups, rules, of_pairs)
-        row |= {"in_family": in_family, "margin": math.nan if artifact.margin is None else artifact.margin}
+        row |= {
+            "in_family": in_family,
+            "margin": math.nan if artifact.margin is None else artifact.margin,
+        }
         row["equivalent"] = -row["margin"] < row["low_equal"] and row["high_equal"] < row["margin"]
         row["n_declared"] = min(declared[cell], declared[baseline])
-        row["n_missing"] = sum(declared[one] - len(groups[one]) - without.get(one, 0) for one in (cell, baseline))
+        row["n_missing"] = sum(
+            declared[one] - len(groups[one]) - without.get(one, 0) for one in (cell, baseline)
+        )
         rows.append(row)
-    family = sum(AGAIN not in (point["variant"], against["variant"]) for point, against in comparisons)
+    family = sum(
+        AGAIN not in (point["variant"], against["variant"]) for point, against in comparisons
+    )
     _adjust([row for row in rows if row["in_family"]], family, rules)
     return pd.DataFrame(rows, columns=list(EFFECTS))
 
@@ -241,7 +266,9 @@ def runs_to_see(effect: float, spread: float, rules: Rules) -> float:
     """
 
     def power(error: float, df: int) -> float:
-        return 1 - float(special.nctdtr(df, abs(effect) / error, special.stdtrit(df, 1 - rules.alpha / 2)))
+        return 1 - float(
+            special.nctdtr(df, abs(effect) / error, special.stdtrit(df, 1 - rules.alpha / 2))
+        )
 
     return _least(power, spread, rules) if abs(effect) > 0 else math.nan
 
@@ -264,5 +291,7 @@ def _least(power: Callable[[float, int], float], spread: float, rules: Rules) ->
     """The least n of at least 2 with the stated power, which rises with n; nan: more than ``MOST``, or no spread."""
     if not spread > 0:
         return math.nan
-    n = 2 + bisect_left(range(2, MOST + 1), rules.power, key=lambda n: power(spread * math.sqrt(2 / n), 2 * n - 2))
+    n = 2 + bisect_left(
+        range(2, MOST + 1), rules.power, key=lambda n: power(spread * math.sqrt(2 / n), 2 * n - 2)
+    )
     return float(n) if n <= MOST else math.nan

@@ -56,7 +56,9 @@ def write_theorems(config: Config, results: Exact) -> None:
         theorems = [claim for claim in ledger.of(config, name) if claim.kind == "theorem"]
         outcomes = of_theorems(config, name, theorems, results.theory)
         rows += [claim_rows.row(paper, claim, outcomes[claim.id], "") for claim in theorems]
-    tables.write(results.folder, {results.theory_claims.stem: (claim_rows.table(rows), columns.CLAIMS)})
+    tables.write(
+        results.folder, {results.theory_claims.stem: (claim_rows.table(rows), columns.CLAIMS)}
+    )
 
 
 def write_studies(config: Config, paper: str, results: Exact) -> None:
@@ -64,11 +66,17 @@ def write_studies(config: Config, paper: str, results: Exact) -> None:
     claims, folder = ledger.of(config, paper), results.studies[paper]
     outcomes = of_studies(config, paper, claims, rules_file.load(config.root), folder)
     document = config.papers[paper]
-    rows = [claim_rows.row(document, claim, outcomes[claim.id], "") for claim in claims if claim.id in outcomes]
+    rows = [
+        claim_rows.row(document, claim, outcomes[claim.id], "")
+        for claim in claims
+        if claim.id in outcomes
+    ]
     tables.write(folder, {"claims": (claim_rows.table(rows), columns.CLAIMS)})
 
 
-def of_theorems(config: Config, paper: str, theorems: Sequence[Claim], theory: Path) -> dict[str, dict[str, Any]]:
+def of_theorems(
+    config: Config, paper: str, theorems: Sequence[Claim], theory: Path
+) -> dict[str, dict[str, Any]]:
     """The measured columns of a paper's theorems: ``measured`` is the largest violation, relative to the scale."""
     checked = {}
     if theorems:
@@ -100,7 +108,9 @@ def of_studies(
         return {}
     path = check_tidy(folder, "answers.csv")
     table = tables.read(path, COLUMNS)
-    answerable = {claim.id: claim for claim in claims if claim.kind != "theorem" and claim.artifact in studied}
+    answerable = {
+        claim.id: claim for claim in claims if claim.kind != "theorem" and claim.artifact in studied
+    }
     outcomes: dict[str, dict[str, Any]] = {}
     compared: dict[str, list[tuple[Claim, Arms]]] = {}
     for (identifier, reading), rows in table.groupby(["id", "reading"], sort=False):
@@ -111,12 +121,19 @@ def of_studies(
         claim = answerable[identifier]
         own = studied[claim.artifact].study
         if others := set(rows["study"]) - {own}:
-            raise HypersphereError(f"{path}: {identifier} belongs to study {own}, but {min(others)} answered it")
-        arms = {str(arm): part["value"].to_numpy(dtype=float) for arm, part in rows.groupby("arm", sort=False)}
+            raise HypersphereError(
+                f"{path}: {identifier} belongs to study {own}, but {min(others)} answered it"
+            )
+        arms = {
+            str(arm): part["value"].to_numpy(dtype=float)
+            for arm, part in rows.groupby("arm", sort=False)
+        }
         kind = next(kind for kind, names in KINDS.items() if arms.keys() <= names)
         answers_to = "comparison" if kind in ("counted", "effect") else "value"
         if answers_to != claim.kind:
-            raise HypersphereError(f"{path}: {identifier} is a {claim.kind}, but the answer is for a {answers_to}")
+            raise HypersphereError(
+                f"{path}: {identifier} is a {claim.kind}, but the answer is for a {answers_to}"
+            )
         if kind == "effect":
             compared.setdefault(claim.artifact, []).append((claim, arms))
         else:
@@ -135,10 +152,16 @@ def of_studies(
 
 def _of_one(kind: str, claim: Claim, arms: Arms, rules: Rules) -> dict[str, Any]:
     """The measured columns of an answer that is judged by itself."""
-    first, erratum = {name: float(values[0]) for name, values in arms.items()}, claim.reading != PRINTED
+    first, erratum = (
+        {name: float(values[0]) for name, values in arms.items()},
+        claim.reading != PRINTED,
+    )
     as_read = Verdict.EXACT_ERRATUM if erratum else Verdict.EXACT
     # The printed number may be off by half its last decimal.
-    reported, room = math.nan if claim.reported is None else claim.reported, 0.5 * _unit(claim) * (1 + 1e-9)
+    reported, room = (
+        math.nan if claim.reported is None else claim.reported,
+        0.5 * _unit(claim) * (1 + 1e-9),
+    )
     match kind:
         case "counted":
             # A sentence checked at every place of an exact computation; of all, unless it says "most" or "can".
@@ -148,7 +171,11 @@ def _of_one(kind: str, claim: Claim, arms: Arms, rules: Rules) -> dict[str, Any]
             return {"measured": 100 * held / places, "n": places, "verdict": verdict}
         case "exactly":
             agrees = abs(first["value"] - reported) <= room
-            return {"measured": first["value"], "n": 1, "verdict": as_read if agrees else Verdict.NOT_REPRODUCED}
+            return {
+                "measured": first["value"],
+                "n": 1,
+                "verdict": as_read if agrees else Verdict.NOT_REPRODUCED,
+            }
         case "between":
             low, high = first["low"], first["high"]
             possible = low - room <= reported <= high + room
@@ -159,7 +186,11 @@ def _of_one(kind: str, claim: Claim, arms: Arms, rules: Rules) -> dict[str, Any]
             # It agrees by construction, which settles nothing.
             values = arms["calibrated"]
             low, high = mean_interval(values, rules.confidence)
-            columns = {"measured": float(values.mean()), "measured_std": spread(values), "n": len(values)}
+            columns = {
+                "measured": float(values.mean()),
+                "measured_std": spread(values),
+                "n": len(values),
+            }
             return columns | {"low": low, "high": high, "verdict": Verdict.INCONCLUSIVE}
         case "over_seeds":
             # A number that varies with the seed, by two one-sided tests; infinite for a seed that never converged.
@@ -171,9 +202,20 @@ def _of_one(kind: str, claim: Claim, arms: Arms, rules: Rules) -> dict[str, Any]
                     verdict = Verdict.DIVERGED if math.isinf(reported) else Verdict.NOT_REPRODUCED
                 return {"measured": float(values.mean()), "n": n, "verdict": verdict}
             mean, std = float(values.mean()), spread(values)
-            margin = rules.margin.of(reported) if claim.of_accuracy else rules.margin.relative * abs(reported)
-            columns = {"measured": mean, "measured_std": std, "n": n, "low_power": n - 1 < rules.low_power_df}
-            return columns | verdicts.judge(claim, mean, n, _raised(std, claim), n - 1, margin, rules)
+            margin = (
+                rules.margin.of(reported)
+                if claim.of_accuracy
+                else rules.margin.relative * abs(reported)
+            )
+            columns = {
+                "measured": mean,
+                "measured_std": std,
+                "n": n,
+                "low_power": n - 1 < rules.low_power_df,
+            }
+            return columns | verdicts.judge(
+                claim, mean, n, _raised(std, claim), n - 1, margin, rules
+            )
         case _:
             raise ValueError(f"{kind}: not judged by itself")
 
@@ -183,17 +225,31 @@ def effects(family: Sequence[tuple[Claim, Arms]], rules: Rules) -> dict[str, dic
     found = []
     for claim, arms in family:
         pooled = pool(map(pd.Series, arms.values()), constant=True)
-        error = _raised(pooled.std, claim) * math.sqrt(sum(1 / len(values) for values in arms.values()))
+        error = _raised(pooled.std, claim) * math.sqrt(
+            sum(1 / len(values) for values in arms.values())
+        )
         difference = float(arms["variant"].mean() - arms["baseline"].mean())
         found.append((difference, error if pooled.df else math.nan, pooled.df))
     adjusted, levels = holm([t_p(*effect) for effect in found], rules.alpha, len(found))
     outcomes = {}
     for (claim, arms), effect, p_holm, level in zip(family, found, adjusted, levels, strict=True):
-        intervals = (t_interval(*effect, confidence) for confidence in (1 - level, rules.confidence, rules.equivalence))
+        intervals = (
+            t_interval(*effect, confidence)
+            for confidence in (1 - level, rules.confidence, rules.equivalence)
+        )
         judged = verdicts.compare(claim, verdicts.Intervals(*intervals), rules)
         outcomes[claim.id] = {
-            **{"measured": effect[0], "n": min(len(values) for values in arms.values()), "p": float(p_holm)},
-            **{"low": judged.low, "high": judged.high, "verdict": judged.verdict, "answer": judged.answer},
+            **{
+                "measured": effect[0],
+                "n": min(len(values) for values in arms.values()),
+                "p": float(p_holm),
+            },
+            **{
+                "low": judged.low,
+                "high": judged.high,
+                "verdict": judged.verdict,
+                "answer": judged.answer,
+            },
             "why": judged.why or None,
             "low_power": effect[2] < rules.low_power_df,
         }

@@ -45,7 +45,9 @@ def of_again(compared: pd.DataFrame, confidence: float) -> Called:
     from scipy import stats
 
     primary = compared["artifact"].isin([*compared["study"], *(compared["study"] + PRINTED)])
-    again = compared[primary & compared["finished"] & ~compared["in_family"] & compared["low"].notna()]
+    again = compared[
+        primary & compared["finished"] & ~compared["in_family"] & compared["low"].notna()
+    ]
     again = again.drop_duplicates(["paper", "study", "effect", "low", "high"])
     if again.empty:
         return Called(0, 0)

@@ -9,7 +9,16 @@ import pandas as pd
 from hypersphere import files
 from hypersphere.config import coordinates, records
 from hypersphere.config.artifacts import Measured
-from hypersphere.config.cells import CHANCE, CONTROL, PIXELS, UNTRAINED, Cell, control, on_pixels, raw_pixels
+from hypersphere.config.cells import (
+    CHANCE,
+    CONTROL,
+    PIXELS,
+    UNTRAINED,
+    Cell,
+    control,
+    on_pixels,
+    raw_pixels,
+)
 from hypersphere.config.coordinates import Position
 from hypersphere.config.measures import MEASURES
 from hypersphere.config.plan import MANIFEST, Plan
@@ -50,7 +59,11 @@ class Measurer:
 
         ``declared`` is the artifact that they are of, for measures that compare a cell with its baseline.
         """
-        measured = {(cell.coordinates, cell.run.seed): cell for cell in cells if cell.run and not cell.missing}
+        measured = {
+            (cell.coordinates, cell.run.seed): cell
+            for cell in cells
+            if cell.run and not cell.missing
+        }
         rows = []
         for cell in cells:
             if cell.run is None or cell.missing:
@@ -80,19 +93,38 @@ class Measurer:
             subject = raw_pixels(cell.target.name)
             if not on_pixels(cell.how):
                 continue
-            place = (0, cell.target.name, cell.how.of_probe(cell.measure), coordinates.of_probe(cell.coordinates))
+            place = (
+                0,
+                cell.target.name,
+                cell.how.of_probe(cell.measure),
+                coordinates.of_probe(cell.coordinates),
+            )
             if self.plan.records is not None and place not in self._answers_for(cell, subject):
                 continue  # a record without raw pixels has a number all the same
             answer = self._measured(cell, subject, 0)
             chance = MEASURES[cell.measure].chance(int(answer["classes"]))
-            for variant, value, status in ((PIXELS, answer["value"], answer["status"]), (CHANCE, chance, "finished")):
+            for variant, value, status in (
+                (PIXELS, answer["value"], answer["status"]),
+                (CHANCE, chance, "finished"),
+            ):
                 point = control(cell.coordinates, variant)
                 if value is not None and point not in rows:
                     rows[point] = {
                         **self._described(cell),
                         **{"coordinates": point.text, "setting": coordinates.setting(point)},
-                        **{"method": CONTROL, "variant": variant, "epoch": 0, "final": True, "seed": math.nan},
-                        **{"run": subject, "value": value, "n_test": answer["n_test"], "status": status},
+                        **{
+                            "method": CONTROL,
+                            "variant": variant,
+                            "epoch": 0,
+                            "final": True,
+                            "seed": math.nan,
+                        },
+                        **{
+                            "run": subject,
+                            "value": value,
+                            "n_test": answer["n_test"],
+                            "status": status,
+                        },
                     }
         return list(rows.values())
 
@@ -122,11 +154,17 @@ class Measurer:
             else:
                 status = check_run(self.plan, name, "history.csv")["status"]
                 path = self.plan.run_folder(name) / "history.csv"
-                history = tables.read(path, tables.numbers("epoch", cell.measure, *pd.read_csv(path, nrows=0)))
+                history = tables.read(
+                    path, tables.numbers("epoch", cell.measure, *pd.read_csv(path, nrows=0))
+                )
             self._histories[name] = history.set_index("epoch"), status == "diverged"
         history, diverged = self._histories[name]
         value = float(history[cell.measure].get(cell.epoch, math.nan))  # the history has no epoch 0
-        return DIVERGED if diverged or math.isinf(value) else DIVERGED | {"value": value, "status": "finished"}
+        return (
+            DIVERGED
+            if diverged or math.isinf(value)
+            else DIVERGED | {"value": value, "status": "finished"}
+        )
 
     def _compared(self, cell: Cell, baseline: Cell) -> CellValue:
         """A measure that compares a cell with its baseline by the whole benchmark; both must have a value."""
@@ -135,14 +173,19 @@ class Measurer:
             assert one.run is not None
             assert one.target is not None
             at = one.epoch, one.target.name
-            answers = {key[2:]: row for key, row in self._answers_for(one, one.run.name).items() if key[:2] == at}
+            answers = {
+                key[2:]: row
+                for key, row in self._answers_for(one, one.run.name).items()
+                if key[:2] == at
+            }
             statuses = {row["status"] for row in answers.values()}
             if "diverged" in statuses:
                 return DIVERGED
             if UNDEFINED in statuses:
                 return NOT_DEFINED
             found.append(corruption_errors(answers, coordinates.of_probe(one.coordinates)))
-            lacks = [place for place in WHOLE if place not in found[-1][0]]  # the rest has another mean
+            # the rest has another mean
+            lacks = [place for place in WHOLE if place not in found[-1][0]]
             if lacks and self.plan.records is None:
                 name, severity = lacks[0]
                 part = f"{name} at severity {severity}" if severity else "clean images"
@@ -151,7 +194,8 @@ class Measurer:
                     f"{one.measure} is of the whole benchmark"
                 )
         (ours, n_test), (theirs, _) = found
-        value = math.nan  # where a record that another made lacks a part of it: nothing was measured
+        # where a record that another made lacks a part of it: nothing was measured
+        value = math.nan
         if len(ours) == len(theirs) == len(WHOLE):
             value = mce(ours, theirs, relative=cell.measure == "relative_mce")
             if math.isnan(value):
@@ -188,14 +232,19 @@ class Measurer:
         else:
             assert cell.run is not None
             assert cell.target is not None
-            record = records.measuring(self.plan.records, cell.run.name, digest, cell.epoch, cell.target.name)
+            record = records.measuring(
+                self.plan.records, cell.run.name, digest, cell.epoch, cell.target.name
+            )
             if record is None:
                 where = f"{self.plan.config.evidence / 'measurements.csv'}: {cell.run.name}"
                 raise HypersphereError(f"{where}: no record has {cell.text} at epoch {cell.epoch}")
-            self.repeated[cell.target.name] = repeated.in_words(self._counted.get(cell.target.folder))
+            self.repeated[cell.target.name] = repeated.in_words(
+                self._counted.get(cell.target.folder)
+            )
             found = record.answers(digest, subject == raw_pixels(cell.target.name))
             rows = [
-                {key: math.nan if one is None else one for key, one in answer.model_dump().items()} for answer in found
+                {key: math.nan if one is None else one for key, one in answer.model_dump().items()}
+                for answer in found
             ]
         answers = {}
         for row in rows:
@@ -230,9 +279,17 @@ def summary(
         rows.append(
             {key: first[key] for key in [*CELL, *PROBE]}
             | {"mean": float(values.mean()) if len(values) else math.nan, "std": spread(values)}
-            | {"n": int(group.loc[group["value"].notna(), "seed"].nunique()), "low": low, "high": high}
+            | {
+                "n": int(group.loc[group["value"].notna(), "seed"].nunique()),
+                "low": low,
+                "high": high,
+            }
             | {f"n_{status}": int((group["status"] == status).sum()) for status in WITHOUT_VALUE}
-            | {"n_test": group["n_test"].max(), "n_declared": declared.get(str(cell), pd.NA), "floor": ""}
+            | {
+                "n_test": group["n_test"].max(),
+                "n_declared": declared.get(str(cell), pd.NA),
+                "floor": "",
+            }
             | {"repeated": repeated.get(first["probed_on"], "")}
         )
     means = {row["coordinates"]: row["mean"] for row in rows}
@@ -242,7 +299,9 @@ def summary(
         if has_floor and row["method"] != CONTROL and not math.isnan(mean):
             interval = (mean, mean) if row["n"] == 1 else (row["low"], row["high"])
             row["floor"] = floor_of(row["coordinates"], interval, measure, means, FLOORS)
-    return pd.DataFrame(rows, columns=list(SUMMARY)).astype({"n_test": "Int64", "n_declared": "Int64"})
+    return pd.DataFrame(rows, columns=list(SUMMARY)).astype(
+        {"n_test": "Int64", "n_declared": "Int64"}
+    )
 
 
 def runs(plan: Plan, names: Iterable[str]) -> pd.DataFrame:
@@ -259,14 +318,21 @@ def runs(plan: Plan, names: Iterable[str]) -> pd.DataFrame:
             rows.append(_about([record.model_dump() for record in several]) | known)
     else:
         made = [name for name in names if (plan.run_folder(name) / MANIFEST).is_file()]
-        rows += [_about([check_run(plan, name, "history.csv")]) | {"alike": "", "records": 1} for name in made]
+        rows += [
+            _about([check_run(plan, name, "history.csv")]) | {"alike": "", "records": 1}
+            for name in made
+        ]
     return pd.DataFrame(rows, columns=list(RUNS))
 
 
 def _used(plan: Plan, name: str) -> list[Record]:
     """The records from which the numbers of a run come: mostly its first."""
     assert plan.records is not None
-    places = [(digest, *at) for digest, asked in plan.evaluations.get(name, {}).items() for at in sorted(asked.at)]
+    places = [
+        (digest, *at)
+        for digest, asked in plan.evaluations.get(name, {}).items()
+        for at in sorted(asked.at)
+    ]
     found = [records.measuring(plan.records, name, *place) for place in places]
     return list({one.key: one for one in found if one}.values()) or [plan.records[name][0]]
 
@@ -276,7 +342,11 @@ def _about(several: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     first = several[0]
     return {
         **{key: first[key] for key in ("status", "epochs", "code", "data")},
-        **{"run": first["name"], "threads": first["numerics"]["threads"], "plan": first.get("plan", "")},
+        **{
+            "run": first["name"],
+            "threads": first["numerics"]["threads"],
+            "plan": first.get("plan", ""),
+        },
         "device": "; ".join(dict.fromkeys(one["device"]["name"] for one in several)),
         "kind": "; ".join(dict.fromkeys(one["device"]["type"] for one in several)),
         "precision": "; ".join(dict.fromkeys(map(_precision, several))),

@@ -30,10 +30,14 @@ def _of_data(ours: Run, published: Run) -> list[tuple[str, Any, Any]]:
     here, there = sizes.stated(ours.dataset), sizes.stated(published.dataset)
     if not (here and there):
         return []
-    compared: list[tuple[str, Any, Any]] = [("{:,} training examples for {:,}", here.train, there.train)]
+    compared: list[tuple[str, Any, Any]] = [
+        ("{:,} training examples for {:,}", here.train, there.train)
+    ]
     if registry.read_constant("trainers", ours.kind, "IMAGES", False):
         compared.append(("{:g} px for {:g}", here.side, there.side))
-        compared.append(("{:,} steps for {:,}", _steps(here.train, ours), _steps(there.train, published)))
+        compared.append(
+            ("{:,} steps for {:,}", _steps(here.train, ours), _steps(there.train, published))
+        )
     return compared
 
 
@@ -43,7 +47,9 @@ def _steps(examples: int, run: Run) -> int:
 
 def _encoder(encoder: Component) -> str:
     """``resnet (depth 18, stem cifar)``."""
-    inside = ", ".join(f"{key.replace('_', ' ')} {value}" for key, value in encoder.parameters.items())
+    inside = ", ".join(
+        f"{key.replace('_', ' ')} {value}" for key, value in encoder.parameters.items()
+    )
     return f"{encoder.name} ({inside})" if inside else encoder.name
 
 
@@ -61,5 +67,9 @@ def _origin(config: Config, dataset: str) -> tuple[str, str, str]:
     if source is None:
         return dataset, "", ""
     given = source.parameters
-    base = f"cifar{given.get('classes', 10)}" if source.name == "cifar" else given.get("base", source.name)
+    base = (
+        f"cifar{given.get('classes', 10)}"
+        if source.name == "cifar"
+        else given.get("base", source.name)
+    )
     return base, given.get("labels", "class"), given.get("corpus", "")

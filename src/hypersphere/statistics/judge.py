@@ -30,7 +30,18 @@ FLOORS = {PIXELS: "raw pixels", UNTRAINED: "its untrained encoder", CHANCE: "cha
 TOO_FEW = "an arm lost more of its seeds than the rules allow"
 COLUMNS = columns.CLAIMS
 AS_TEXT = tables.texts(*COLUMNS)
-STATED = ["id", "kind", "origin", "artifact", "method", "variant", "dataset", "setting", "metric", "reported"]
+STATED = [
+    "id",
+    "kind",
+    "origin",
+    "artifact",
+    "method",
+    "variant",
+    "dataset",
+    "setting",
+    "metric",
+    "reported",
+]
 STATED += ["reported_std", "reading", "source", "baseline", "sentence", "unstated"]
 """The columns of what a document says."""
 FILE = "claims.csv"
@@ -43,22 +54,30 @@ def build(plan: Plan) -> None:
     What neither a theorem, nor an exact study, nor an artifact's own claims.csv answers is ``not run``.
     """
     whole, config = [], plan.config
-    answered = exact.claims(exact.of_scale(config), config.papers, AS_TEXT).assign(scale=config.scale_name)
+    answered = exact.claims(exact.of_scale(config), config.papers, AS_TEXT).assign(
+        scale=config.scale_name
+    )
     for name, paper in config.papers.items():
         claims = ledger.of(config, name)
         reasons = ({"why": why_not_measured(plan, name, claim) or NOT_MADE_YET} for claim in claims)
-        not_run = (claim_rows.row(paper, *one, config.scale_name) for one in zip(claims, reasons, strict=True))
+        not_run = (
+            claim_rows.row(paper, *one, config.scale_name)
+            for one in zip(claims, reasons, strict=True)
+        )
         listed = tables.as_read(claim_rows.table(not_run), AS_TEXT)
         found = [answered[answered["paper"] == name]]
         for artifact in dict.fromkeys(claim.artifact for claim in claims):
             folder = plan.config.artifact_folder(name, artifact)
             if not why_not_made(plan, name, artifact) and (folder / FILE).is_file():
                 found.append(tables.read(check_tidy(folder, FILE), AS_TEXT))
-        judged = pd.concat(found).merge(listed[STATED])  # without those of which other words or numbers were judged
+        # without those of which other words or numbers were judged
+        judged = pd.concat(found).merge(listed[STATED])
         first = pd.concat([judged, listed]).drop_duplicates("id").set_index("id", drop=False)
         whole.append(first.loc[listed["id"]])
     tables.write(config.results, {"claims": (pd.concat(whole), COLUMNS)})
-    tables.write(config.results / "statistics", {"runs": (gather.runs(plan, plan.runs), columns.RUNS)})
+    tables.write(
+        config.results / "statistics", {"runs": (gather.runs(plan, plan.runs), columns.RUNS)}
+    )
 
 
 def build_artifact(plan: Plan, paper: str, artifact: str, made: Mapping[str, pd.DataFrame]) -> None:
@@ -66,7 +85,9 @@ def build_artifact(plan: Plan, paper: str, artifact: str, made: Mapping[str, pd.
     document, scale = plan.config.papers[paper], plan.config.scale_name
     judge = Judge(plan, document, artifact, made, rules_file.load(plan.config.root))
     claims = [claim for claim in ledger.of(plan.config, paper) if claim.artifact == artifact]
-    found = claim_rows.table(claim_rows.row(document, claim, judge.of(claim), scale) for claim in claims)
+    found = claim_rows.table(
+        claim_rows.row(document, claim, judge.of(claim), scale) for claim in claims
+    )
     tables.write(plan.config.artifact_folder(paper, artifact), {"claims": (found, COLUMNS)})
 
 
@@ -88,7 +109,9 @@ def of_encoders(plan: Plan) -> pd.DataFrame:
 class Judge:
     """Judges the claims of one artifact made from runs by its tidy tables (``measure.judged_tables``)."""
 
-    def __init__(self, plan: Plan, paper: Paper, name: str, made: Mapping[str, pd.DataFrame], rules: Rules) -> None:
+    def __init__(
+        self, plan: Plan, paper: Paper, name: str, made: Mapping[str, pd.DataFrame], rules: Rules
+    ) -> None:
         self.plan, self.paper, self.declared, self.rules = plan, paper, paper.measured[name], rules
         scale, changed = plan.config.scale, plan.config.scale_name != plan.config.settings.scale
         small = Verdict.LAPTOP_ONLY if scale.level == "laptop" or changed else None
@@ -116,18 +139,31 @@ class Judge:
         if "n" in outcome:
             rows = self.measurements[self.measurements["coordinates"].isin(claim.cells)]
             about = self.about[self.about["run"].isin(rows["run"])]
-            device, precision = (sorted(set(about[name].dropna())) for name in ("device", "precision"))
-            arms = [rows.loc[rows["coordinates"] == cell, "seed"].dropna() for cell in dict.fromkeys(claim.cells)]
-            seeds = dict.fromkeys(" ".join(str(int(seed)) for seed in sorted(set(arm))) for arm in arms)
+            device, precision = (
+                sorted(set(about[name].dropna())) for name in ("device", "precision")
+            )
+            arms = [
+                rows.loc[rows["coordinates"] == cell, "seed"].dropna()
+                for cell in dict.fromkeys(claim.cells)
+            ]
+            seeds = dict.fromkeys(
+                " ".join(str(int(seed)) for seed in sorted(set(arm))) for arm in arms
+            )
             reasons = likeness.unlike(about)
             if outcome["n"] == 1 and self.limit is None:
                 reasons.append("one run has no spread")
             if reasons:
                 said = list(dict.fromkeys([*said, *reasons]))
-                outcome |= {"verdict": self.limit or Verdict.INCONCLUSIVE, "answer": Answer.CANNOT_TELL}
+                outcome |= {
+                    "verdict": self.limit or Verdict.INCONCLUSIVE,
+                    "answer": Answer.CANNOT_TELL,
+                }
                 outcome |= {"verdict_half": None, "verdict_double": None}
                 outcome |= {"direction": "unclear"} if outcome.get("direction") else {}
-            outcome |= {"measured_on": self.summary.loc[claim.text, "measured_on"], "seeds": " against ".join(seeds)}
+            outcome |= {
+                "measured_on": self.summary.loc[claim.text, "measured_on"],
+                "seeds": " against ".join(seeds),
+            }
             outcome |= {"device": "; ".join(device), "precision": "; ".join(precision)}
             outcome["runs"] = " ".join(dict.fromkeys(rows["run"]))
             outcome["repeated"] = self.summary.loc[claim.text, "repeated"]
@@ -156,12 +192,21 @@ class Judge:
         groups = self.arms[layout(claim.coordinates)]
         group = groups[claim.text]
         values, (seeds, said) = group.to_numpy(dtype=float), self._seeds(claim.text)
-        n, mean, std = len(values), float(values.mean()) if len(values) else math.nan, t_test.spread(values)
+        n, mean, std = (
+            len(values),
+            float(values.mean()) if len(values) else math.nan,
+            t_test.spread(values),
+        )
         low, high = t_test.mean_interval(values, self.rules.confidence)
         # Three runs have a spread of their own; two take that of the table's rows too.
         used = Pooled(std, n - 1) if n >= ENOUGH else pool_for([group], groups, self.rules)
         outcome = {
-            **{"measured": mean, "measured_std": std, "n": n, "verdict": self.limit or Verdict.INCONCLUSIVE},
+            **{
+                "measured": mean,
+                "measured_std": std,
+                "n": n,
+                "verdict": self.limit or Verdict.INCONCLUSIVE,
+            },
             **{"low": low, "high": high, "low_power": used.df < self.rules.low_power_df},
             **seeds,
         }
@@ -171,7 +216,9 @@ class Judge:
             floor = pool(groups.values()).std
             outcome |= verdicts.judge(claim, mean, n, used.std, used.df, margin, self.rules, floor)
             said += ["one run has no spread"] if n == 1 else []
-            said += ["the spread is also that of other rows"] if 1 < n < ENOUGH and used.df >= n else []
+            said += (
+                ["the spread is also that of other rows"] if 1 < n < ENOUGH and used.df >= n else []
+            )
         return outcome | {"why": said}
 
     def _comparison(self, claim: Claim) -> dict[str, Any]:
@@ -180,14 +227,18 @@ class Judge:
         Below the published scale the interval is Holm's, and the answer counts neither for nor against the document.
         """
         against = claim.compared_with.text
-        rows = self.effects[(self.effects["coordinates"] == claim.text) & (self.effects["baseline"] == against)]
+        rows = self.effects[
+            (self.effects["coordinates"] == claim.text) & (self.effects["baseline"] == against)
+        ]
         if not claim.direction and claim.reported is None:
             return {"why": ["the paper publishes neither a difference nor its direction"]}
         effect, (seeds, said) = rows.iloc[0], self._seeds(claim.text, against)
         unknown = math.nan, math.nan
         ours = verdicts.Intervals(
             *(
-                unknown if TOO_FEW in said else (float(effect[f"low{kind}"]), float(effect[f"high{kind}"]))
+                unknown
+                if TOO_FEW in said
+                else (float(effect[f"low{kind}"]), float(effect[f"high{kind}"]))
                 for kind in ("_holm", "", "_equal")
             )
         )
@@ -199,13 +250,23 @@ class Judge:
         below = ours.confident if claim.direction == "equal" else ours.adjusted
         low, high = (judged.low, judged.high) if self.limit is None else below
         return {
-            **{"measured": float(effect["effect"]), "p": float(effect["p_holm"]), "margin": judged.margin},
-            **{"verdict": self.limit or judged.verdict, "answer": judged.answer, "direction": judged.direction},
+            **{
+                "measured": float(effect["effect"]),
+                "p": float(effect["p_holm"]),
+                "margin": judged.margin,
+            },
+            **{
+                "verdict": self.limit or judged.verdict,
+                "answer": judged.answer,
+                "direction": judged.direction,
+            },
             "floored": effect["floored"],
             **{"n": int(min(effect["n_variant"], effect["n_baseline"])), "low": low, "high": high},
             **{"low_power": bool(effect["low_power"]), "why": said},
             **{"low_unadjusted": ours.primary[0], "high_unadjusted": ours.primary[1]},
             **{"low_equal": ours.confident[0], "high_equal": ours.confident[1]},
-            "spread": math.sqrt(float((self.summary["std"][[claim.text, against]] ** 2).mean(skipna=False))),
+            "spread": math.sqrt(
+                float((self.summary["std"][[claim.text, against]] ** 2).mean(skipna=False))
+            ),
             **seeds,
         }

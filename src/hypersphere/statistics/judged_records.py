@@ -43,7 +43,10 @@ def of_scale(config: Config, scale: str) -> None:
         has_both = cell in ours and cell in theirs
         differs.append("; ".join(differences(ours[cell], theirs[cell])) if has_both else "")
     path = records_file(root, scale)
-    tables.write(path.parent, {path.stem: (answered.assign(differs=differs), JUDGED), **confirmed.of_plan(recorded)})
+    tables.write(
+        path.parent,
+        {path.stem: (answered.assign(differs=differs), JUDGED), **confirmed.of_plan(recorded)},
+    )
 
 
 def _name_undeclared(recorded: Plan) -> None:

@@ -23,7 +23,9 @@ def of_project(config: Config, rules: Certainty) -> list[Row]:
     """A row of ladder.csv for each piece of evidence at hand, the best first."""
     root = config.root
     rows = list(_exact(config, rules))
-    recorded = [judged_records.records_file(root, scale) for scale in judged_records.recorded_scales(root)]
+    recorded = [
+        judged_records.records_file(root, scale) for scale in judged_records.recorded_scales(root)
+    ]
     for file in recorded:
         rows += _encoders(config, file, judged_records.JUDGED, rules)
     for file in judged_records.finished_here(root):
@@ -60,7 +62,9 @@ def _encoders(shared: Config, file: Path, kinds: tables.Columns, rules: Certaint
 def _step(row: Row, rung: Rung, shortcomings: Sequence[Shortcoming], rules: Certainty) -> Row:
     """A row of the ladder, by a row of claims.csv."""
     grade, reasons = rules.of(rung, shortcomings)
-    in_words = [f"n = {int(row['n'])}" if one == "few_runs" else SHORTCOMINGS[one] for one in reasons]
+    in_words = [
+        f"n = {int(row['n'])}" if one == "few_runs" else SHORTCOMINGS[one] for one in reasons
+    ]
     measured = {name: row[name] for name in columns.LADDER if name in row}
     graded = {"rung": rung, "certainty": grade, "reasons": "; ".join(in_words)}
     return measured | graded | {"differs": row.get("differs", "")}

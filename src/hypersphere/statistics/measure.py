@@ -33,7 +33,12 @@ WHOSE = ["coordinates", "seed", "run"]
 """The columns that say which cell and run a row is of."""
 BLANK = np.full((1, 1, 3), 255, np.uint8)
 """Stands in the file of pictures where no run has one."""
-FLOORED = {(False, False): "", (True, False): "variant", (False, True): "baseline", (True, True): "both"}
+FLOORED = {
+    (False, False): "",
+    (True, False): "variant",
+    (False, True): "baseline",
+    (True, True): "both",
+}
 """Which arm of an effect is not shown to be above its controls, by whether variant and baseline have a floor."""
 Measured = tuple[Cell, Path, pd.DataFrame, int]
 """A cell and its probe's file: the rows of the cell's readings, whose index counts all rows, and the number of all."""
@@ -58,14 +63,18 @@ def build(plan: Plan, paper: str, artifact: str) -> dict[str, pd.DataFrame]:
         found = [pd.DataFrame(columns=list(POINTS))]
         for _, file, table, _ in _tables(*of_cells, first=True):
             if not POINTS.keys() <= set(table):
-                raise HypersphereError(f"{file}: this protocol has no points in space; ask for a probe that has")
+                raise HypersphereError(
+                    f"{file}: this protocol has no points in space; ask for a probe that has"
+                )
             found.append(table[list(POINTS)])
         written["points"] = pd.concat(found[1:] or found)
     if "pictures.csv" in images:
         written["pictures"], stacked = pictures(_tables(*of_cells, first=True))
         also.append(folder / "pictures.png")
         png.write(also[0], stacked)
-    tables.write(folder, {name: (table, columns.TABLES[name]) for name, table in written.items()}, also)
+    tables.write(
+        folder, {name: (table, columns.TABLES[name]) for name, table in written.items()}, also
+    )
     return written
 
 
@@ -75,7 +84,13 @@ def judged_tables(plan: Plan, paper: str, artifact: str, rules: Rules) -> dict[s
     measurer = gather.Measurer(plan)
     rows = measurer.rows(cells, declared)
     rows += [*measurer.rows(plan.controls[paper, artifact]), *measurer.controls(cells)]
-    kinds = {"seed": "Int64", "epoch": "int64", "n_test": "Int64", "value": "float64", "final": "bool"}
+    kinds = {
+        "seed": "Int64",
+        "epoch": "int64",
+        "n_test": "Int64",
+        "value": "float64",
+        "final": "bool",
+    }
     measured = pd.DataFrame(rows, columns=list(columns.MEASUREMENTS)).astype(kinds)
     seeds = Counter(cell.text for cell in cells)  # also of those that are missing
     summaries = gather.summary(measured, rules.confidence, seeds, measurer.repeated)
@@ -100,18 +115,26 @@ def pictures(of_cells: Iterable[Measured]) -> tuple[pd.DataFrame, list[UInt8[np.
     images: list[UInt8[np.ndarray, "h w 3"]] = []
     for _, file, table, length in of_cells:
         if not file.with_suffix(".png").is_file():
-            raise HypersphereError(f"{file}: this protocol has no pictures; ask for a probe that has")
+            raise HypersphereError(
+                f"{file}: this protocol has no pictures; ask for a probe that has"
+            )
         stacked = png.read(file.with_suffix(".png"))
         separate = stacked.reshape(length, len(stacked) // length, *stacked.shape[1:])
         for place, row in zip(table.index, tables.rows(table), strict=True):
             image = separate[place]
-            where = {"top": sum(map(len, images)), "height": image.shape[0], "width": image.shape[1]}
+            where = {
+                "top": sum(map(len, images)),
+                "height": image.shape[0],
+                "width": image.shape[1],
+            }
             rows.append({**row, **where})
             images.append(image)
     return pd.DataFrame(rows, columns=list(PICTURES)), images or [BLANK]
 
 
-def _tables(plan: Plan, cells: Sequence[Cell], measured: pd.DataFrame, first: bool = False) -> Iterator[Measured]:
+def _tables(
+    plan: Plan, cells: Sequence[Cell], measured: pd.DataFrame, first: bool = False
+) -> Iterator[Measured]:
     """Each cell that was measured and has a value; ``first``: of its seeds the first alone.
 
     ``measured`` holds the cells' measurements.
@@ -125,7 +148,10 @@ def _tables(plan: Plan, cells: Sequence[Cell], measured: pd.DataFrame, first: bo
         if (cell.text, cell.run.name) in without:
             continue
         path = plan.evaluation_file(cell.run.name, cell.how.digest)
-        file, listed = table_name(path, (cell.epoch, cell.target.name)), check_evaluation(path)["files"]
+        file, listed = (
+            table_name(path, (cell.epoch, cell.target.name)),
+            check_evaluation(path)["files"],
+        )
         if file.name not in listed:
             raise HypersphereError(
                 f"{file}: the protocol {cell.protocol} has no values of single images; ask for a probe that has"
@@ -133,8 +159,15 @@ def _tables(plan: Plan, cells: Sequence[Cell], measured: pd.DataFrame, first: bo
         if first and cell.text in shown:
             continue
         shown.add(cell.text)
-        table = pd.read_csv(file, dtype=dict.fromkeys(PLACES, str)).fillna(dict.fromkeys(PLACES, ""))
+        table = pd.read_csv(file, dtype=dict.fromkeys(PLACES, str)).fillna(
+            dict.fromkeys(PLACES, "")
+        )
         length = len(table)
         for key, value in coordinates.of_probe(cell.coordinates).items():
             table = table[table[key] == value]
-        yield cell, file, table.assign(coordinates=cell.text, seed=cell.run.seed, run=cell.run.name), length
+        yield (
+            cell,
+            file,
+            table.assign(coordinates=cell.text, seed=cell.run.seed, run=cell.run.name),
+            length,
+        )

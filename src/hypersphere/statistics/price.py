@@ -34,7 +34,11 @@ def hours() -> Hours:
 
 
 def of_comparison(
-    claim: Claim, row: Mapping[str, Any], stds: tuple[float, ...], of_pairs: Mapping[str, float], rules: Rules
+    claim: Claim,
+    row: Mapping[str, Any],
+    stds: tuple[float, ...],
+    of_pairs: Mapping[str, float],
+    rules: Rules,
 ) -> dict[str, float]:
     """What an answer of small encoders to a comparison of accuracies takes: runs an arm, and hours of one core.
 
@@ -49,7 +53,12 @@ def of_comparison(
     to_equate = effects.runs_to_equate(rules.margin.at_least_high, spread, rules)
     needed = to_equate if claim.direction == "equal" else to_see
     core_hours = needed * of_pairs.get(claim.id, math.nan)
-    return {"spread": spread, "runs_to_see": to_see, "runs_to_equate": to_equate, "core_hours": core_hours}
+    return {
+        "spread": spread,
+        "runs_to_see": to_see,
+        "runs_to_equate": to_equate,
+        "core_hours": core_hours,
+    }
 
 
 def settled_first(known: pd.DataFrame, hours: float) -> list[tuple[str, int, float]]:
@@ -58,11 +67,17 @@ def settled_first(known: pd.DataFrame, hours: float) -> list[tuple[str, int, flo
     An artifact that no longer fits is left out.
     """
     unsettled = known[(known["settle"] != "") & (known["origin"] == "printed")]
-    groups = unsettled.groupby(["paper", "artifact"], sort=False)["gpu_hours"].agg(["size", "first"]).reset_index()
+    groups = (
+        unsettled.groupby(["paper", "artifact"], sort=False)["gpu_hours"]
+        .agg(["size", "first"])
+        .reset_index()
+    )
     ranked = sorted(tables.rows(groups), key=lambda row: -row["size"] / max(row["first"], 1e-9))
     found, left = [], hours
     for row in ranked:
         if row["first"] <= left:
             left -= row["first"]
-            found.append((f"{row['paper']}/{row['artifact']}", int(row["size"]), float(row["first"])))
+            found.append(
+                (f"{row['paper']}/{row['artifact']}", int(row["size"]), float(row["first"]))
+            )
     return found

@@ -21,13 +21,21 @@ def in_words(counts: Mapping[str, Any] | None, every: bool = False) -> str:
     of, splits = counts["of"], counts["splits"]
     kinds = {"also in train": {name: one["in_train"] for name, one in splits.items()}}
     if of == "images":
-        two_labels = {name: max(one["two_labels"].values(), default=0) for name, one in splits.items()}
+        two_labels = {
+            name: max(one["two_labels"].values(), default=0) for name, one in splits.items()
+        }
         kinds["equal to one under another label"] = two_labels
         if every:
-            kinds["equal to an earlier one of the split"] = {name: one["again"] for name, one in splits.items()}
+            kinds["equal to an earlier one of the split"] = {
+                name: one["again"] for name, one in splits.items()
+            }
     parts = []
     for what, by_split in kinds.items():
-        listed = [f"{number:,} of {splits[name]['images']:,} in {name}" for name, number in by_split.items() if number]
+        listed = [
+            f"{number:,} of {splits[name]['images']:,} in {name}"
+            for name, number in by_split.items()
+            if number
+        ]
         if len(listed) > FEW:
             listed[FEW:] = [f"and in {len(listed) - FEW} more splits"]
         parts += [f"{what}: {', '.join(listed)}"] if listed else []

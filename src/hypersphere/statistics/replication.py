@@ -34,7 +34,8 @@ def criteria(known: pd.DataFrame) -> pd.DataFrame:
             "clear": (low * sign > 0) & (high * sign > 0),
             "printed_inside": (low <= reported) & (reported <= high),
             "with_interval": known["reported_low"].notna(),
-            "ours_inside": (known["reported_low"] <= measured) & (measured <= known["reported_high"]),
+            "ours_inside": (known["reported_low"] <= measured)
+            & (measured <= known["reported_high"]),
         }
     )[compared]
     counts = flags.groupby([known["paper"], known["rung"]], sort=False).sum().reset_index()

@@ -84,7 +84,9 @@ class Comparison(NamedTuple):
 
 def compare(record: Record, again: Record, siblings: Sequence[Record]) -> Comparison:
     """Compare two records of one run; ``siblings`` are records of its seeds, one each."""
-    differing = sorted(name for name, sha256 in record.files.items() if again.files.get(name) != sha256)
+    differing = sorted(
+        name for name, sha256 in record.files.items() if again.files.get(name) != sha256
+    )
     other = made_with_other(record, again)
     numbers = compared(record, again, siblings if differing else None)
     lost = len(values(record).keys() - values(again).keys())
@@ -93,7 +95,9 @@ def compare(record: Record, again: Record, siblings: Sequence[Record]) -> Compar
     return Comparison(verdict, differing, statuses, numbers, lost, other)
 
 
-def _verdict(differing: list[str], statuses: tuple[str, str], numbers: list[Number], other: list[str]) -> Verdict:
+def _verdict(
+    differing: list[str], statuses: tuple[str, str], numbers: list[Number], other: list[str]
+) -> Verdict:
     outside = [number for number in numbers if number.within is False]
     known = [number for number in numbers if number.within is not None]
     if outside or len({*statuses}) > 1:
@@ -112,7 +116,11 @@ def seeds_of(record: Record, known: Records) -> list[Record]:
     precision = record.numerics.get("precision")
     found = []
     for several in known.values():
-        alike = [one for one in several if one.numerics.get("precision") == precision and one.status == "finished"]
+        alike = [
+            one
+            for one in several
+            if one.numerics.get("precision") == precision and one.status == "finished"
+        ]
         if alike and alike[0].run.of_seed(record.run.seed).name == record.name:
             found.append(alike[0])
     return found
@@ -128,12 +136,16 @@ def made_with_other(record: Record, again: Record) -> list[str]:
 
     Of numerics and the machine, what only one of the two says is left out: records have not always said the same.
     """
-    parts = [name for name in ("code", "data", "device") if getattr(record, name) != getattr(again, name)]
+    parts = [
+        name for name in ("code", "data", "device") if getattr(record, name) != getattr(again, name)
+    ]
     shared = record.numerics.keys() & again.numerics.keys()
     if any(record.numerics[key] != again.numerics[key] for key in shared):
         parts.append("numerics")
     then, now = record.environment, again.environment
-    return parts + [name for name in MACHINE if name in then and name in now and then[name] != now[name]]
+    return parts + [
+        name for name in MACHINE if name in then and name in now and then[name] != now[name]
+    ]
 
 
 def values(record: Record) -> dict[Place, float | None]:
@@ -161,7 +173,11 @@ def compared(record: Record, again: Record, siblings: Sequence[Record] | None) -
     numbers = []
     for place in shared:
         known = [one[place] for one in of_seeds if one.get(place) is not None]
-        noise = 0.0 if siblings is None else bound([float(value) for value in known if value is not None], len(shared))
+        noise = (
+            0.0
+            if siblings is None
+            else bound([float(value) for value in known if value is not None], len(shared))
+        )
         least = 10.0 ** -MEASURES[place[3]].decimals / 2 if place[3] in MEASURES else 0.0
         numbers.append(Number(_words(place), theirs[place], ours[place], least, noise))
     return sorted(numbers, key=_remarkable, reverse=True)

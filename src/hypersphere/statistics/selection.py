@@ -32,7 +32,11 @@ def select(plan: Plan, paper: str, name: str) -> list[Tried]:
     if study.closed is not None:
         raise HypersphereError(f"{where}: is closed, so what was selected stays")
     declared = plan.config.papers[paper].measured[name + TUNING]
-    cells = [cell for cell in plan.artifacts[paper, name + TUNING] if not declared.leaves_out(cell.coordinates)]
+    cells = [
+        cell
+        for cell in plan.artifacts[paper, name + TUNING]
+        if not declared.leaves_out(cell.coordinates)
+    ]
     lacking = sorted({cell.run.name for cell in cells if cell.run is not None and cell.missing})
     if lacking or any(cell.run is None for cell in cells):
         of = f"{len(lacking)} of {len(cells)} tuning runs have no record, the first is {lacking[0] if lacking else ''}"
@@ -49,16 +53,25 @@ def select(plan: Plan, paper: str, name: str) -> list[Tried]:
     for arm, of_arm in found.items():
         curve: dict[Position, Tried] = {}
         for value, rows in of_arm.items():
-            finished = np.array([row["value"] for row in rows if row["status"] == "finished"], dtype=float)
+            finished = np.array(
+                [row["value"] for row in rows if row["status"] == "finished"], dtype=float
+            )
             mean = float(finished.mean()) if len(finished) else float("nan")
             diverged = len(rows) - len(finished)
-            curve[value] = Tried(arm, value.text, mean, spread(finished), len(finished), diverged, False)
+            curve[value] = Tried(
+                arm, value.text, mean, spread(finished), len(finished), diverged, False
+            )
         whole = [value for value, one in curve.items() if not one.diverged]
         if not whole:
-            raise HypersphereError(f"{where}: {arm}: a run diverged, or has no value, at every value of the grid")
+            raise HypersphereError(
+                f"{where}: {arm}: a run diverged, or has no value, at every value of the grid"
+            )
         best = max(whole, key=lambda value: sign * curve[value].mean)
         tried += [one._replace(chosen=value == best) for value, one in curve.items()]
-        edges += [f"{arm} at {key}={best[key]}, the {edge}" for key, edge in study.edges(arm, best).items()]
+        edges += [
+            f"{arm} at {key}={best[key]}, the {edge}"
+            for key, edge in study.edges(arm, best).items()
+        ]
     if edges:
         raise HypersphereError(
             f"{where}: the best value is at an edge of its grid, so extend it and tune again: {'; '.join(edges)}"

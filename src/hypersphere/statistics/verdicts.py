@@ -83,7 +83,11 @@ def compare(claim: Claim, ours: Intervals, rules: Rules, floored: Floored = "") 
     direction and no size.
     """
     margin = claim.margin or math.nan
-    if claim.margin is None and claim.metric is not None and (claim.of_accuracy or claim.level is not None):
+    if (
+        claim.margin is None
+        and claim.metric is not None
+        and (claim.of_accuracy or claim.level is not None)
+    ):
         margin = margin_of(MEASURES[claim.metric], claim.level, rules)
     if claim.direction == "equal":
         judged = of_equality(ours.confident, ours.primary, margin)
@@ -92,7 +96,11 @@ def compare(claim: Claim, ours: Intervals, rules: Rules, floored: Floored = "") 
     if floored == "both":
         why = "neither arm is shown to be above its controls"
         return judged._replace(verdict=Verdict.INCONCLUSIVE, direction="unclear", why=why)
-    if floored == "baseline" and claim.direction != "equal" and judged.verdict is Verdict.REPRODUCED:
+    if (
+        floored == "baseline"
+        and claim.direction != "equal"
+        and judged.verdict is Verdict.REPRODUCED
+    ):
         why = "the baseline is not shown to be above its controls, so that the effect has no size"
         return judged._replace(verdict=Verdict.DIRECTION_ONLY, why=why)
     return judged
@@ -128,7 +136,11 @@ def of_effect(published: float, size: Size, adjusted: Interval, primary: Interva
         if least > size.most:
             why = f"above {size.most:g}, so that it is another effect than the published one"
             return Judgement(Verdict.DIRECTION_ONLY, *adjusted, direction, why)
-        return Judgement(Verdict.REPRODUCED if most >= size.least else Verdict.DIRECTION_ONLY, *adjusted, direction)
+        return Judgement(
+            Verdict.REPRODUCED if most >= size.least else Verdict.DIRECTION_ONLY,
+            *adjusted,
+            direction,
+        )
     if most < size.least:
         return Judgement(Verdict.NOT_REPRODUCED, *primary, direction)
     return Judgement(Verdict.INCONCLUSIVE, *adjusted, direction)
@@ -141,7 +153,11 @@ def _towards(published: float, interval: Interval) -> Interval:
 
 
 def floor_of(
-    cell: str, interval: Interval, measure: Measure, means: Mapping[str, float], controls: Iterable[str]
+    cell: str,
+    interval: Interval,
+    measure: Measure,
+    means: Mapping[str, float],
+    controls: Iterable[str],
 ) -> str:
     """The first of ``controls`` that a cell is not shown to be above; empty: it is above all at hand.
 
@@ -152,7 +168,9 @@ def floor_of(
     sign = -1 if measure.better == "lower" else 1
     nearest = min(sign * bound for bound in interval)
     for variant in controls:
-        level = means.get(coordinates.text(control(coordinates.parse(cell, "coordinates"), variant)))
+        level = means.get(
+            coordinates.text(control(coordinates.parse(cell, "coordinates"), variant))
+        )
         if level is not None and not nearest > sign * level:
             return variant
     return ""
@@ -179,7 +197,14 @@ def of_equality(confident: Interval, primary: Interval, margin: float) -> Judgem
 
 
 def judge(
-    claim: Claim, mean: float, n: int, std: float, df: int, margin: float, rules: Rules, floor: float = 0.0
+    claim: Claim,
+    mean: float,
+    n: int,
+    std: float,
+    df: int,
+    margin: float,
+    rules: Rules,
+    floor: float = 0.0,
 ) -> dict[str, Any]:
     """The columns of a printed number compared with ours, by two one-sided tests.
 
@@ -195,9 +220,13 @@ def judge(
     columns: dict[str, Any] = {"p": t_p(mean - printed, error, df), "verdict": Verdict.INCONCLUSIVE}
     if math.isnan(margin):
         return columns
-    equal, wide = (t_interval(mean, error, df, level) for level in (rules.equivalence, rules.confidence))
+    equal, wide = (
+        t_interval(mean, error, df, level) for level in (rules.equivalence, rules.confidence)
+    )
     confident, primary = ((low - printed, high - printed) for low, high in (equal, wide))
-    half, full, double = (of_equality(confident, primary, margin * factor).verdict for factor in (0.5, 1, 2))
+    half, full, double = (
+        of_equality(confident, primary, margin * factor).verdict for factor in (0.5, 1, 2)
+    )
     # The interval that decided it, around our mean, to compare with the printed number ± margin.
     low, high = wide if full == Verdict.NOT_REPRODUCED else equal
     columns |= {"margin": margin, "low": low, "high": high, "verdict": full}

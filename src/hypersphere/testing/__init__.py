@@ -22,7 +22,13 @@ Loss = Callable[[Batches, Others], Tensor]
 Draw = Callable[[int, int, torch.dtype], tuple[Batches, Others]]
 """Batches and other tensors of so many images in so many dimensions."""
 
-BATCHES = {name for pair in registry.PAIRS for name in pair} | {"student", "teacher", "scores", "scores_a", "scores_b"}
+BATCHES = {name for pair in registry.PAIRS for name in pair} | {
+    "student",
+    "teacher",
+    "scores",
+    "scores_a",
+    "scores_b",
+}
 """Arguments that are one row for each image, and trained."""
 TENSORS: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
     "queue": lambda a, b: torch.cat([a, b]),
@@ -38,7 +44,9 @@ ROWS = BATCHES | {"labels", "index", "noise"}
 ORDER = torch.tensor([3, 1, 5, 0, 2, 4])
 
 
-def check_objective(name: str, parameters: Mapping[str, Any], logits: Mapping[str, Any] | None = None) -> None:
+def check_objective(
+    name: str, parameters: Mapping[str, Any], logits: Mapping[str, Any] | None = None
+) -> None:
     """Check a loss, found by its name as a run finds it, in one setting.
 
     Training lowers it; its gradient is that of its value; the order of images is nothing to it; half precision is near
@@ -48,26 +56,38 @@ def check_objective(name: str, parameters: Mapping[str, Any], logits: Mapping[st
     loss, trained = objective(name, parameters, logits), batches_of(name)
 
     def drawn(n: int, d: int, dtype: torch.dtype) -> tuple[Batches, Others]:
-        return list(draw(n, d, dtype=dtype))[: len(trained)], others(name, *draw(n, d, seed=7, dtype=dtype))
+        return list(draw(n, d, dtype=dtype))[: len(trained)], others(
+            name, *draw(n, d, seed=7, dtype=dtype)
+        )
 
     training_lowers(loss, len(trained), others(name, *draw(12, 8, seed=7, scale=1)))
     batches, tensors = drawn(3, 3, torch.float64)
-    right = torch.autograd.gradcheck(lambda *z: loss([*z], tensors), leaves(batches), raise_exception=False)
+    right = torch.autograd.gradcheck(
+        lambda *z: loss([*z], tensors), leaves(batches), raise_exception=False
+    )
     assert right, "its gradient is not that of its value"
     order_is_nothing(loss, *drawn(6, 4, torch.float64))
     halves_are_near(loss, drawn)
-    wrong = not_finite(loss, len(trained), partial(others, name), difficult_batches(), torch.float32)
+    wrong = not_finite(
+        loss, len(trained), partial(others, name), difficult_batches(), torch.float32
+    )
     assert wrong == [], f"not finite: {', '.join(wrong)}"
 
 
-def objective(name: str, parameters: Mapping[str, Any], logits: Mapping[str, Any] | None = None) -> Loss:
+def objective(
+    name: str, parameters: Mapping[str, Any], logits: Mapping[str, Any] | None = None
+) -> Loss:
     """A loss with its parameters, which are checked against the function's signature, as in a run."""
     part: Component = TypeAdapter(Objective).validate_python({"name": name, **parameters})
     loss = partial(registry.load("objectives", part.name), **part.parameters)
     if logits is not None:
         of_logits: Component = TypeAdapter(Logits).validate_python(dict(logits))
-        loss = partial(loss, to_logits=partial(registry.load("logits", of_logits.name), **of_logits.parameters))
-    return lambda batches, others: loss(**dict(zip(batches_of(name), batches, strict=True)), **others)
+        loss = partial(
+            loss, to_logits=partial(registry.load("logits", of_logits.name), **of_logits.parameters)
+        )
+    return lambda batches, others: loss(
+        **dict(zip(batches_of(name), batches, strict=True)), **others
+    )
 
 
 def batches_of(name: str) -> list[str]:
@@ -77,9 +97,15 @@ def batches_of(name: str) -> list[str]:
 
 def others(name: str, a: Tensor, b: Tensor) -> Others:
     """What a loss takes beside its batches, made of two batches of embeddings."""
-    names = [one for one in registry.tensors("objectives", name) if one not in BATCHES and one != registry.TO_LOGITS]
+    names = [
+        one
+        for one in registry.tensors("objectives", name)
+        if one not in BATCHES and one != registry.TO_LOGITS
+    ]
     unknown = [one for one in names if one not in TENSORS]
-    assert not unknown, f"{name} takes {unknown[0]}: say in hypersphere.testing.TENSORS (or BATCHES) how it is made"
+    assert not unknown, (
+        f"{name} takes {unknown[0]}: say in hypersphere.testing.TENSORS (or BATCHES) how it is made"
+    )
     return {one: TENSORS[one](a, b) for one in names}
 
 
@@ -87,7 +113,10 @@ def draw(
     n: int = 5, d: int = 4, seed: int = 0, dtype: torch.dtype = torch.float64, scale: float = 3
 ) -> tuple[Tensor, Tensor]:
     """Two views' embeddings, of norms far from 1; the numbers are the same in every dtype, but for rounding."""
-    z = torch.randn(2, n, d, generator=torch.Generator().manual_seed(seed), dtype=torch.float64) * scale
+    z = (
+        torch.randn(2, n, d, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+        * scale
+    )
     return z[0].to(dtype), z[1].to(dtype)
 
 
@@ -139,7 +168,10 @@ def training_lowers(loss: Loss, views: int, others: Others) -> None:
     for _ in range(21):
         weights = leaves(weights)
         value = loss([(view @ weights[0]).tanh() @ weights[1] for view in seen], others)
-        weights = [w - 0.02 * slope.sign() for w, slope in zip(weights, gradients(value, weights), strict=True)]
+        weights = [
+            w - 0.02 * slope.sign()
+            for w, slope in zip(weights, gradients(value, weights), strict=True)
+        ]
         values.append(value.item())
     assert all(map(math.isfinite, values)), f"training makes it infinite: {values}"
     assert values[0] - values[-1] > 0.05 * abs(values[0]), f"training does not lower it: {values}"
@@ -149,7 +181,9 @@ def order_is_nothing(loss: Loss, batches: Batches, others: Others) -> None:
     """Six images: another order of everything that has a row for each changes no value, and moves gradients alike."""
     batches = leaves(batches)
     moved = leaves([batch[ORDER] for batch in batches])
-    others_moved = {name: tensor[ORDER] if name in ROWS else tensor for name, tensor in others.items()}
+    others_moved = {
+        name: tensor[ORDER] if name in ROWS else tensor for name, tensor in others.items()
+    }
     value, again = loss(batches, others), loss(moved, others_moved)
     torch.testing.assert_close(again, value, rtol=1e-10, atol=1e-12)
     for first, second in zip(gradients(value, batches), gradients(again, moved), strict=True):
@@ -160,22 +194,34 @@ def halves_are_near(loss: Loss, drawn: Draw) -> None:
     """In single and half precision: value and gradients of the inputs' type, and near those of the same rounded inputs
     in float64. bfloat16 keeps eight bits.
     """
-    for dtype, tolerance in {torch.float32: 1e-4, torch.bfloat16: 0.03, torch.float16: 0.03}.items():
+    for dtype, tolerance in {
+        torch.float32: 1e-4,
+        torch.bfloat16: 0.03,
+        torch.float16: 0.03,
+    }.items():
         batches, others = drawn(8, 16, dtype)
         results = []
         for kind in (dtype, torch.float64):
             z = leaves([batch.to(kind) for batch in batches])
-            value = loss(z, {name: x.to(kind) if x.is_floating_point() else x for name, x in others.items()})
+            value = loss(
+                z, {name: x.to(kind) if x.is_floating_point() else x for name, x in others.items()}
+            )
             slopes = gradients(value, z)
             assert value.shape == (), "it is not a single number"
-            assert {value.dtype, *(slope.dtype for slope in slopes)} == {kind}, f"its type is not that of {kind} inputs"
+            assert {value.dtype, *(slope.dtype for slope in slopes)} == {kind}, (
+                f"its type is not that of {kind} inputs"
+            )
             results.append((value.double(), tuple(slope.double() for slope in slopes)))
         (value, slopes), (exact, expected) = results
         error = abs(value.item() - exact.item())
-        assert error <= max(tolerance * abs(exact.item()), tolerance / 100), f"{dtype}: {value} for {exact}"
+        assert error <= max(tolerance * abs(exact.item()), tolerance / 100), (
+            f"{dtype}: {value} for {exact}"
+        )
         assert expected[0].any(), "its gradient is zero"
         for slope, wanted in zip(slopes, expected, strict=True):
-            assert (slope - wanted).norm() <= 3 * tolerance * wanted.norm(), f"{dtype}: another gradient"
+            assert (slope - wanted).norm() <= 3 * tolerance * wanted.norm(), (
+                f"{dtype}: another gradient"
+            )
 
 
 def not_finite(
@@ -194,6 +240,8 @@ def not_finite(
         a, b = (one.to(dtype) for one in pair)
         batches = leaves([a, b][:views])
         value = loss(batches, make_others(b, a))
-        if not (value.isfinite() and all(slope.isfinite().all() for slope in gradients(value, batches))):
+        if not (
+            value.isfinite() and all(slope.isfinite().all() for slope in gradients(value, batches))
+        ):
             wrong.append(name)
     return wrong

@@ -54,7 +54,9 @@ def build_method(run: Run, images: int = 1, classes: int = 1) -> Method:
     method = assemble(run, images, classes)
     initialise(method, run.seed)
     if run.initialisation is not None:
-        registry.load("initialisations", run.initialisation.name)(method, **run.initialisation.parameters)
+        registry.load("initialisations", run.initialisation.name)(
+            method, **run.initialisation.parameters
+        )
     method.begin()
     return method
 
@@ -78,19 +80,24 @@ def initialise(model: nn.Module, seed: int) -> None:
         bound = layer.weight[0].numel() ** -0.5
         if isinstance(layer, nn.Conv2d):
             generator = of_tensor(name, "weight")
-            nn.init.kaiming_normal_(layer.weight, mode="fan_out", nonlinearity="relu", generator=generator)
+            nn.init.kaiming_normal_(
+                layer.weight, mode="fan_out", nonlinearity="relu", generator=generator
+            )
         else:
             nn.init.uniform_(layer.weight, -bound, bound, generator=of_tensor(name, "weight"))
         if layer.bias is not None:
             nn.init.uniform_(layer.bias, -bound, bound, generator=of_tensor(name, "bias"))
-    for name, module in model.named_modules():  # a second loop, because a module is listed before its layers
+    # a second loop, because a module is listed before its layers
+    for name, module in model.named_modules():
         if hasattr(module, "draw_initial"):
             module.draw_initial(partial(of_tensor, name))
 
 
 def assemble(run: Run, images: int, classes: int) -> Method:
     """The run's model with the weights that torch draws by default, which are not the run's initial weights."""
-    with_temperature = (part for part in (run.logits, run.objective) if part and "temperature" in part.parameters)
+    with_temperature = (
+        part for part in (run.logits, run.objective) if part and "temperature" in part.parameters
+    )
     temperature = next((float(part.parameters["temperature"]) for part in with_temperature), None)
     parts = Parts(
         build_encoder(run),
@@ -117,20 +124,29 @@ def loss_of(run: Run) -> Objective:
         terms.append((term, arguments))
 
     def total(*batches: Tensor, **given: Any) -> Tensor:
-        kind = next(value for value in (*batches, *given.values()) if isinstance(value, Tensor)).device.type
+        kind = next(
+            value for value in (*batches, *given.values()) if isinstance(value, Tensor)
+        ).device.type
         rounded = torch.amp.is_autocast_available(kind) and torch.is_autocast_enabled(kind)
         if rounded:
             batches = tuple(map(_full, batches))
             given = {name: _full(value) for name, value in given.items()}
         with torch.autocast(kind, enabled=False) if rounded else nullcontext():
-            each = [term(*batches, **{name: given[name] for name in taken if name in given}) for term, taken in terms]
+            each = [
+                term(*batches, **{name: given[name] for name in taken if name in given})
+                for term, taken in terms
+            ]
             return reduce(add, each)
 
     return total
 
 
 def _full(value: Any) -> Any:
-    return value.float() if isinstance(value, Tensor) and value.dtype in (torch.bfloat16, torch.float16) else value
+    return (
+        value.float()
+        if isinstance(value, Tensor) and value.dtype in (torch.bfloat16, torch.float16)
+        else value
+    )
 
 
 def _bind(kind: registry.Kind, component: Component) -> Callable[..., Tensor]:

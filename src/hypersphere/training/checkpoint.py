@@ -72,25 +72,38 @@ class Checkpointer:
 
     def due(self) -> bool:
         """Whether it is time for a save, or the process was asked to stop."""
-        return self.request.number is not None or time.monotonic() - self.saved_at >= self.save_every
+        return (
+            self.request.number is not None or time.monotonic() - self.saved_at >= self.save_every
+        )
 
     def save(self) -> None:
         """Write everything that training needs to resume, atomically and sealed by a checksum.
 
         A StoppedError follows if the process was asked to stop.
         """
-        number = self.request.number  # a signal that comes from here on is answered after the next step
+        # a signal that comes from here on is answered after the next step
+        number = self.request.number
         tensors = {f"{MODEL}{name}": value for name, value in self.model.state_dict().items()}
         for place, kept in self.optimiser.state_dict()["state"].items():
-            tensors |= {f"{OPTIMISER}{place}.{key}": value for key, value in kept.items() if isinstance(value, Tensor)}
+            tensors |= {
+                f"{OPTIMISER}{place}.{key}": value
+                for key, value in kept.items()
+                if isinstance(value, Tensor)
+            }
         tensors, progress = plain(tensors), json.dumps(asdict(self.progress))
-        write_tensors(self.folder / RESUME, tensors, {"progress": progress, "sha256": _seal(tensors, progress)})
+        write_tensors(
+            self.folder / RESUME,
+            tensors,
+            {"progress": progress, "sha256": _seal(tensors, progress)},
+        )
         self.saved, self.saved_at = self.progress.step, time.monotonic()
         name = self.folder.parent.name  # of the run, in whose folder this one is
         print(f"{name}: in epoch {self.progress.epochs + 1}, at step {self.saved}", flush=True)
         if number is not None:
             sentence = f"stopped by {signal.Signals(number).name} after step {self.progress.step}"
-            raise stop.StoppedError(f"{self.folder}: {sentence}; run again to resume from there", number)
+            raise stop.StoppedError(
+                f"{self.folder}: {sentence}; run again to resume from there", number
+            )
 
     def load(self, snapshots: Collection[int]) -> bool:
         """Restore model, optimiser and progress from the state in the folder; False if there is none.
@@ -105,35 +118,51 @@ class Checkpointer:
             return False
         progress, tensors = read(self.folder)
         if progress.identity != self.progress.identity:
-            raise HypersphereError(f"{path}: not resumed: {difference(progress, self.progress.identity)}")
+            raise HypersphereError(
+                f"{path}: not resumed: {difference(progress, self.progress.identity)}"
+            )
         for epoch in sorted(snapshots):
-            if epoch <= progress.epochs and not progress.snapshots.keys() >= {*snapshot_names(epoch)}:
+            if epoch <= progress.epochs and not progress.snapshots.keys() >= {
+                *snapshot_names(epoch)
+            }:
                 raise HypersphereError(
                     f"{path}: not resumed: saved at step {progress.step} without a snapshot of epoch {epoch}"
                 )
         for name, sha256 in progress.snapshots.items():
             if files.problem(self.folder / name, sha256):
-                raise HypersphereError(f"{self.folder / name}: missing, or altered since {path.name} was saved")
-        weights = {name.removeprefix(MODEL): tensor for name, tensor in tensors.items() if name.startswith(MODEL)}
+                raise HypersphereError(
+                    f"{self.folder / name}: missing, or altered since {path.name} was saved"
+                )
+        weights = {
+            name.removeprefix(MODEL): tensor
+            for name, tensor in tensors.items()
+            if name.startswith(MODEL)
+        }
         remembered = {
             tuple(name.removeprefix(OPTIMISER).split(".", 1)): tensor
             for name, tensor in tensors.items()
             if name.startswith(OPTIMISER)
         }
-        listed = [parameter for group in self.optimiser.param_groups for parameter in group["params"]]
+        listed = [
+            parameter for group in self.optimiser.param_groups for parameter in group["params"]
+        ]
         parameters = {str(place): parameter for place, parameter in enumerate(listed)}
         shapes = {name: tensor.shape for name, tensor in self.model.state_dict().items()}
         if {name: tensor.shape for name, tensor in weights.items()} != shapes or any(
             place not in parameters or tensor.shape not in ((), parameters[place].shape)
             for (place, _), tensor in remembered.items()
         ):
-            raise HypersphereError(f"{path}: not resumed: its tensors do not fit this model and its optimiser")
+            raise HypersphereError(
+                f"{path}: not resumed: its tensors do not fit this model and its optimiser"
+            )
         self.model.load_state_dict(weights)
         moments = self.optimiser.state_dict()
         for (place, key), tensor in remembered.items():
             # In the parameter's layout, unless it is a count of steps, which has no dimensions.
             like = parameters[place] if tensor.ndim else tensor
-            moments["state"].setdefault(int(place), {})[key] = torch.empty_like(like, device="cpu").copy_(tensor)
+            moments["state"].setdefault(int(place), {})[key] = torch.empty_like(
+                like, device="cpu"
+            ).copy_(tensor)
         self.optimiser.load_state_dict(moments)
         self.progress, self.saved = progress, progress.step
         return True

@@ -35,7 +35,9 @@ def devices(setting: str) -> list[torch.device]:
     """The devices that ``auto``, ``cpu`` or ``cuda`` allows; ``cuda`` where torch finds no GPU is a sentence."""
     count = torch.cuda.device_count() if setting != "cpu" else 0
     if setting == "cuda" and not count:
-        raise HypersphereError("device: cuda was asked for, but torch finds no CUDA device; allowed here: auto, cpu")
+        raise HypersphereError(
+            "device: cuda was asked for, but torch finds no CUDA device; allowed here: auto, cpu"
+        )
     return [torch.device("cuda", i) for i in range(count)] or [torch.device("cpu")]
 
 
@@ -55,9 +57,12 @@ def acquire(setting: str) -> Iterator[torch.device]:
                 lock = _claim(device, WAIT_SECONDS / len(candidates))
             except Timeout:  # another process holds it
                 continue
-            except (RuntimeError, AssertionError) as error:  # torch asserts that a device's index is below its count
+            # torch asserts that a device's index is below its count
+            except (RuntimeError, AssertionError) as error:
                 problem = f"device: {device} does not answer ({first_line(error)})"
-                raise HypersphereError(f"{problem}; run again when it is back, or with device: cpu") from None
+                raise HypersphereError(
+                    f"{problem}; run again when it is back, or with device: cpu"
+                ) from None
             try:
                 yield device
             finally:
@@ -77,7 +82,8 @@ def _claim(device: torch.device, seconds: float) -> FileLock:
         name = visible.split(",")[device.index].strip() if visible else device.index
     file = f"hypersphere-gpu-{name}.lock"
     try:
-        lock = FileLock(Path(tempfile.gettempdir()) / file, mode=0o666)  # other people's jobs must be able to lock it
+        # other people's jobs must be able to lock it
+        lock = FileLock(Path(tempfile.gettempdir()) / file, mode=0o666)
         lock.acquire(timeout=seconds)
     except Timeout:
         raise
@@ -97,7 +103,9 @@ def is_out_of_memory(error: Exception) -> bool:
         return True
     if isinstance(error, OSError):
         return error.errno == errno.ENOMEM
-    return isinstance(error, RuntimeError | SafetensorError) and bool(_MEMORY.search(first_line(error)))
+    return isinstance(error, RuntimeError | SafetensorError) and bool(
+        _MEMORY.search(first_line(error))
+    )
 
 
 def first_line(error: Exception) -> str:

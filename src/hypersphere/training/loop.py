@@ -74,7 +74,10 @@ def train(run: Run, source: Source, execution: Execution, folder: Path) -> Progr
     method.to(execution.device, memory_format=torch.channels_last)  # type: ignore[call-overload]
     optimiser = optimisation.build(method, run.optimiser)
     per_epoch, passes = count // run.batch.size, run.batch.size // run.batch.micro
-    peak, scheduled = optimisation.peak_rate(run), (run.schedule.horizon or run.schedule.epochs) * per_epoch
+    peak, scheduled = (
+        optimisation.peak_rate(run),
+        (run.schedule.horizon or run.schedule.epochs) * per_epoch,
+    )
 
     def epoch(progress: Progress, checkpointer: Checkpointer) -> dict[str, float]:
         first = progress.step - progress.epochs * per_epoch
@@ -89,7 +92,9 @@ def train(run: Run, source: Source, execution: Execution, folder: Path) -> Progr
             fraction = optimisation.fraction_of_peak(run.schedule, progress.step, per_epoch, passes)
             optimisation.set_rate(optimiser, peak, fraction)
             rng_key = run.seed, progress.epochs, i
-            total += _step(run, method, optimiser, views, steps[i], source.labels, rng_key, execution)
+            total += _step(
+                run, method, optimiser, views, steps[i], source.labels, rng_key, execution
+            )
             progress.step += 1
             method.after_step((progress.step - 1) / scheduled, progress.step / scheduled)
             progress.seconds += time.perf_counter() - start
@@ -97,7 +102,12 @@ def train(run: Run, source: Source, execution: Execution, folder: Path) -> Progr
                 progress.sums = total.tolist()
                 checkpointer.save()
         loss, norm = (total / per_epoch).tolist()
-        return {"epoch": progress.epochs + 1, "loss": loss, "norm": norm, "learning_rate": peak * fraction}
+        return {
+            "epoch": progress.epochs + 1,
+            "loss": loss,
+            "norm": norm,
+            "learning_rate": peak * fraction,
+        }
 
     return epochs(run, method, method, optimiser, epoch, execution, folder)
 
@@ -142,7 +152,11 @@ def epochs(
             if progress.epochs < run.schedule.epochs and checkpointer.due():
                 checkpointer.save()
     except Exception as error:
-        left = f"the state of step {checkpointer.saved} is kept" if checkpointer.saved else "nothing was saved yet"
+        left = (
+            f"the state of step {checkpointer.saved} is kept"
+            if checkpointer.saved
+            else "nothing was saved yet"
+        )
         error.add_note(f"{AT_STEP}{progress.step + 1}; {left}")
         raise
     save_weights(method.encoder, folder / ENCODER)
@@ -165,7 +179,9 @@ def passes_of(
     for start in range(begin - begin % together, len(passes), together):
         some = passes[start : start + together]
         # Without a name for them, so that they are gone before the next are made.
-        yield from source.views(torch.cat(some)).split([len(part) for part in some], dim=1)[max(0, begin - start) :]
+        yield from source.views(torch.cat(some)).split([len(part) for part in some], dim=1)[
+            max(0, begin - start) :
+        ]
 
 
 def _step(
@@ -192,7 +208,9 @@ def _step(
     for number, part in enumerate(passes):
         places = part.to(device)
         seen = next(views)
-        with torch.autocast(device.type, execution.precision, enabled=execution.precision != torch.float32):
+        with torch.autocast(
+            device.type, execution.precision, enabled=execution.precision != torch.float32
+        ):
             output = method(Batch(seen, places, labels[places], (*rng_key, number)))
         (output.loss * share).backward()
         norm = torch.linalg.vector_norm(output.embeddings.float(), dim=1).mean()
@@ -201,9 +219,13 @@ def _step(
     return mean
 
 
-def _snapshot(method: Method, folder: Path, execution: Execution, last: int, progress: Progress) -> None:
+def _snapshot(
+    method: Method, folder: Path, execution: Execution, last: int, progress: Progress
+) -> None:
     if progress.epochs in execution.snapshots and progress.epochs != last:
-        for name, module in zip(snapshot_names(progress.epochs), (method.encoder, method.head), strict=True):
+        for name, module in zip(
+            snapshot_names(progress.epochs), (method.encoder, method.head), strict=True
+        ):
             save_weights(module, folder / name)
             progress.snapshots[name] = files.sha256(folder / name)
 

@@ -45,8 +45,12 @@ class Need(NamedTuple):
     def with_parts(self, parts: int) -> int:
         """Bytes of all, if the encoder takes a pass in so many parts: then one part's activations are there at once."""
         if parts == 1:
-            return self.rest + sum(_of_encoder(self.encoder, images, self.side) for images in self.given)
-        return self.rest + max(_of_encoder(self.encoder, images // parts, self.side) for images in self.given)
+            return self.rest + sum(
+                _of_encoder(self.encoder, images, self.side) for images in self.given
+            )
+        return self.rest + max(
+            _of_encoder(self.encoder, images // parts, self.side) for images in self.given
+        )
 
 
 def needed(run: Run, size: Size) -> Need:
@@ -67,7 +71,8 @@ def needed(run: Run, size: Size) -> Need:
     own = [*method.parameters(), *method.buffers(), views]
     try:
         saved = _saved(lambda: method(Batch(views, places, places)), own)
-    except NotImplementedError:  # torch's word on an operation whose result has no shape without data
+    # torch's word on an operation whose result has no shape without data
+    except NotImplementedError:
         given.clear()
         method.objective = work.plain_sum
         saved = _saved(lambda: method(Batch(views, places, places)), own)
@@ -85,7 +90,9 @@ def least_parts(run: Run, need: Need, room: float) -> int | None:
         if run.batch.micro % parts or need.with_parts(parts) > room:
             continue
         try:
-            Run.model_validate(run.model_dump() | {"batch": run.batch.model_dump() | {"parts": parts}})
+            Run.model_validate(
+                run.model_dump() | {"batch": run.batch.model_dump() | {"parts": parts}}
+            )
         except ValidationError:  # its method takes none, or they are of one image each
             return None
         return parts

@@ -31,7 +31,9 @@ def fraction_of_peak(schedule: Schedule, step: int, per_epoch: int, passes: int)
     first = round(schedule.warmup * horizon)
     if step < first:
         return (step + 1) / first
-    return schedule.factor ** bisect.bisect_right([round(drop * horizon) for drop in schedule.drops], step)
+    return schedule.factor ** bisect.bisect_right(
+        [round(drop * horizon) for drop in schedule.drops], step
+    )
 
 
 def annealing(step: int, steps: int, warmup: float) -> float:
@@ -54,20 +56,28 @@ def build(method: Method, optimiser: Optimiser) -> torch.optim.Optimizer:
     one dimension or none. This is the rule of DINO's and MoCo v3's official code (from memory): a transformer's class
     token and position embedding have three dimensions and decay.
     """
-    constant = {id(one) for name in method.CONSTANT_RATE for one in method.get_submodule(name).parameters()}
+    constant = {
+        id(one) for name in method.CONSTANT_RATE for one in method.get_submodule(name).parameters()
+    }
     by_kind: dict[tuple[bool, bool], list[nn.Parameter]] = {}
     for parameter in method.parameters():
         if parameter.requires_grad:
             undecayed = optimiser.decay == "weights" and parameter.ndim <= 1
             by_kind.setdefault((id(parameter) in constant, undecayed), []).append(parameter)
     groups = [
-        {"params": by_kind[kind], "constant": kind[0], "weight_decay": 0.0 if kind[1] else optimiser.weight_decay}
+        {
+            "params": by_kind[kind],
+            "constant": kind[0],
+            "weight_decay": 0.0 if kind[1] else optimiser.weight_decay,
+        }
         for kind in sorted(by_kind)
     ]
     # Fused: one call for all parameters, because for small ones the calls take longer than the arithmetic. SGD is not
     # fused: it fails where a parameter gets its first gradient later than others.
     if optimiser.name == "sgd":
-        return torch.optim.SGD(groups, lr=0.0, momentum=optimiser.momentum, nesterov=optimiser.nesterov)
+        return torch.optim.SGD(
+            groups, lr=0.0, momentum=optimiser.momentum, nesterov=optimiser.nesterov
+        )
     if optimiser.name == "adam":
         return torch.optim.Adam(groups, lr=0.0, betas=optimiser.betas, fused=True)
     if optimiser.name == "adamw":

@@ -24,7 +24,9 @@ def take_in_parts(encoder: nn.Module, parts: int) -> None:
     encoder.forward = partial(_by_parts, encoder, parts)
 
 
-def _by_parts(encoder: nn.Module, parts: int, images: Float[Tensor, "n 3 h w"]) -> Float[Tensor, "n d"]:
+def _by_parts(
+    encoder: nn.Module, parts: int, images: Float[Tensor, "n 3 h w"]
+) -> Float[Tensor, "n d"]:
     """Features of the images; in evaluation all at once, because there each image's features are its own."""
     forward = partial(type(encoder).forward, encoder)
     if not encoder.training:
@@ -33,10 +35,14 @@ def _by_parts(encoder: nn.Module, parts: int, images: Float[Tensor, "n 3 h w"]) 
     if not torch.is_grad_enabled():
         return torch.cat([forward(part) for part in each])
     again = partial(_first_and_again, encoder)
-    return torch.cat([checkpoint(forward, part, use_reentrant=False, context_fn=again) for part in each])
+    return torch.cat(
+        [checkpoint(forward, part, use_reentrant=False, context_fn=again) for part in each]
+    )
 
 
-def _first_and_again(encoder: nn.Module) -> tuple[AbstractContextManager[None], AbstractContextManager[None]]:
+def _first_and_again(
+    encoder: nn.Module,
+) -> tuple[AbstractContextManager[None], AbstractContextManager[None]]:
     """The contexts of a part's forward pass and of its recomputation."""
     return nullcontext(), _buffers_kept(encoder)
 

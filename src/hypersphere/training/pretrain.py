@@ -42,7 +42,9 @@ def pretrain_batch(plan: Plan, batch: BatchOfRuns, save_every: float = 60.0) -> 
     markers.write(plan.marker(batch), [plan.run_folder(run.name) / MANIFEST for run in batch.runs])
 
 
-def pretrain(plan: Plan, runs: Sequence[Run], save_every: float = 60.0, also: Collection[int] = ()) -> None:
+def pretrain(
+    plan: Plan, runs: Sequence[Run], save_every: float = 60.0, also: Collection[int] = ()
+) -> None:
     """Train runs one after another. A finished run is skipped; a run that fails does not stop the others.
 
     Only a failed device ends the batch, because this process can no longer use it.
@@ -51,7 +53,8 @@ def pretrain(plan: Plan, runs: Sequence[Run], save_every: float = 60.0, also: Co
     """
     make_deterministic(plan.config.scale.threads)
     waiting = list(runs)
-    failed: dict[str, list[str]] = {}  # runs by error: damaged data give one error for every run of a batch
+    # runs by error: damaged data give one error for every run of a batch
+    failed: dict[str, list[str]] = {}
     damaged: list[DamagedError] = []
     with devices.acquire(plan.config.settings.device) as device, stop.on_request() as request:
         while waiting:
@@ -63,8 +66,10 @@ def pretrain(plan: Plan, runs: Sequence[Run], save_every: float = 60.0, also: Co
                 raise
             except Exception as caught:
                 error = _in_a_sentence(caught, device)
-                error.__traceback__ = error.__context__ = None  # its frames would hold tensors of the run
-            gc.collect()  # outside the except block, so that the error is gone, and with it its frames
+                # its frames would hold tensors of the run
+                error.__traceback__ = error.__context__ = None
+            # outside the except block, so that the error is gone, and with it its frames
+            gc.collect()
             torch.cuda.empty_cache()  # torch otherwise keeps a GPU's memory for the process
             failed.setdefault(str(error), []).append(run.name)
             if isinstance(error, DamagedError):
@@ -95,13 +100,20 @@ def _in_a_sentence(error: Exception, device: torch.device) -> HypersphereError:
 
 
 def _pretrain_one(
-    plan: Plan, run: Run, device: torch.device, save_every: float, request: stop.Request, also: Collection[int]
+    plan: Plan,
+    run: Run,
+    device: torch.device,
+    save_every: float,
+    request: stop.Request,
+    also: Collection[int],
 ) -> None:
     """Train a run unless it is finished, in a folder for this run, code and data alone, then publish the result."""
     folder = plan.run_folder(run.name)
     with state.held(folder):
         if request.number is not None:
-            raise stop.StoppedError(f"{folder}: stopped by {request.name} before it began", request.number)
+            raise stop.StoppedError(
+                f"{folder}: stopped by {request.name} before it began", request.number
+            )
         data = store.ready(run.dataset, plan.config.data, plan.config.data_root)
         code = digests.run_digest(run)
         epochs = {*plan.kept_epochs(run), *also}
@@ -113,20 +125,32 @@ def _pretrain_one(
         # across them.
         precision = devices.precision(plan.config.scale.precision, device)
         identity: dict[str, Any] = {"run": run.name, "code": code, "data": data.digest}
-        identity |= {"device": devices.describe(device), "threads": torch.get_num_threads(), "torch": torch.__version__}
+        identity |= {
+            "device": devices.describe(device),
+            "threads": torch.get_num_threads(),
+            "torch": torch.__version__,
+        }
         identity |= {"precision": str(precision).removeprefix("torch.")}
-        execution = Execution(device, frozenset(epochs | snapshots(folder)), identity, precision, save_every, request)
+        execution = Execution(
+            device, frozenset(epochs | snapshots(folder)), identity, precision, save_every, request
+        )
         unfinished = folder / f"{UNFINISHED}{files.digest(identity, 8)}"
         for other in set(folder.glob(f"{UNFINISHED}*")) - {unfinished}:
             try:
                 difference = checkpoint.difference(checkpoint.read(other)[0], identity)
             except HypersphereError:
-                continue  # killed before its first state was saved, or damaged: there is nothing to resume
-            print(f"note: {other}: not resumed: {difference}; it is kept until the run is finished", flush=True)
+                # killed before its first state was saved, or damaged: there is nothing to resume
+                continue
+            print(
+                f"note: {other}: not resumed: {difference}; it is kept until the run is finished",
+                flush=True,
+            )
         for place in (folder, unfinished, unfinished / "snapshots"):
             files.sweep(place)
         print(f"{run.name}: begins", flush=True)
-        trainer: Callable[..., Progress] = importlib.import_module(registry.module_name("trainers", run.kind)).pretrain
+        trainer: Callable[..., Progress] = importlib.import_module(
+            registry.module_name("trainers", run.kind)
+        ).pretrain
         _publish(run, execution, trainer(run, data, execution, unfinished), unfinished, folder)
 
 
@@ -138,8 +162,12 @@ def finished(folder: Path, code: str, data: str, epochs: Collection[int]) -> boo
     if not found.done:
         return False
     manifest = found.manifest
-    required = {name for epoch in epochs if epoch < manifest["epochs"] for name in snapshot_names(epoch)}
-    return (manifest["code"], manifest["data"]) == (code, data) and required <= manifest["files"].keys()
+    required = {
+        name for epoch in epochs if epoch < manifest["epochs"] for name in snapshot_names(epoch)
+    }
+    return (manifest["code"], manifest["data"]) == (code, data) and required <= manifest[
+        "files"
+    ].keys()
 
 
 def snapshots(folder: Path) -> set[int]:
@@ -159,7 +187,9 @@ def snapshot_epochs(names: Iterable[str]) -> set[int]:
     return {int(match[1]) for match in map(SNAPSHOT.fullmatch, names) if match}
 
 
-def _publish(run: Run, execution: Execution, trained: Progress, unfinished: Path, folder: Path) -> None:
+def _publish(
+    run: Run, execution: Execution, trained: Progress, unfinished: Path, folder: Path
+) -> None:
     """Replace an older result. The manifest is removed first and written last, so a kill leaves no mixed result.
 
     Stale snapshots are removed after the new ones are in place: after a kill they still show which epochs to save.
@@ -167,8 +197,12 @@ def _publish(run: Run, execution: Execution, trained: Progress, unfinished: Path
     if execution.device.type == "cuda":
         peak = torch.cuda.max_memory_allocated(execution.device) / 2**20
     else:  # ru_maxrss is in bytes on macOS, in KiB on Linux
-        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (2**20 if sys.platform == "darwin" else 2**10)
-    listed = {name: files.sha256(unfinished / name) for name in (ENCODER, HEADS, HISTORY)} | trained.snapshots
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (
+            2**20 if sys.platform == "darwin" else 2**10
+        )
+    listed = {
+        name: files.sha256(unfinished / name) for name in (ENCODER, HEADS, HISTORY)
+    } | trained.snapshots
     manifest = {
         "schema": SCHEMA,
         "name": run.name,
@@ -182,7 +216,8 @@ def _publish(run: Run, execution: Execution, trained: Progress, unfinished: Path
         "device": {"type": execution.device.type, "name": devices.describe(execution.device)},
         "numerics": {
             "precision": execution.identity["precision"],
-            "tf32_convolutions": execution.device.type == "cuda" and torch.backends.cudnn.allow_tf32,
+            "tf32_convolutions": execution.device.type == "cuda"
+            and torch.backends.cudnn.allow_tf32,
             "memory_format": "channels_last",
             "deterministic_algorithms": True,
             "threads": torch.get_num_threads(),
@@ -205,7 +240,10 @@ def _publish(run: Run, execution: Execution, trained: Progress, unfinished: Path
     beside = {name: files.sha256(folder / name) for name in ("run.yaml", TIMING)}
     files.write_sealed(folder / MANIFEST, manifest | {"beside": beside})
     _tidy(folder)
-    print(f"{run.name}: {trained.status} after {trained.epochs} epochs, {manifest['seconds']:.1f} s", flush=True)
+    print(
+        f"{run.name}: {trained.status} after {trained.epochs} epochs, {manifest['seconds']:.1f} s",
+        flush=True,
+    )
 
 
 def _tidy(folder: Path) -> None:

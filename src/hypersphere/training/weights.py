@@ -17,7 +17,10 @@ def snapshot_names(epoch: int) -> tuple[str, str]:
 
     The snapshot is unusable if either is missing.
     """
-    return f"snapshots/epoch-{epoch:04d}.safetensors", f"snapshots/epoch-{epoch:04d}.heads.safetensors"
+    return (
+        f"snapshots/epoch-{epoch:04d}.safetensors",
+        f"snapshots/epoch-{epoch:04d}.heads.safetensors",
+    )
 
 
 def plain(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
@@ -25,10 +28,13 @@ def plain(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
     return {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
 
 
-def write_tensors(path: Path, tensors: dict[str, Tensor], metadata: dict[str, str] | None = None) -> None:
+def write_tensors(
+    path: Path, tensors: dict[str, Tensor], metadata: dict[str, str] | None = None
+) -> None:
     """Write plain tensors atomically, in a file that whoever may read the folder may read."""
     with files.replacing(path) as temporary:
-        temporary.write_bytes(save(tensors, metadata))  # save_file would make files that only their owner may read
+        # save_file would make files that only their owner may read
+        temporary.write_bytes(save(tensors, metadata))
 
 
 def save_weights(module: nn.Module, path: Path) -> None:

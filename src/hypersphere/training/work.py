@@ -22,7 +22,14 @@ from hypersphere.training.build import assemble
 def key(run: Run, size: float) -> tuple[Any, ...]:
     """What decides the operations of a run's pass: its modules, its views, its images and their size."""
     components = run.method.model_dump_json(), run.encoder.model_dump_json()
-    return run.kind, *components, len(run.branches), run.batch.micro, run.batch.parts > 1, run.views.side or size
+    return (
+        run.kind,
+        *components,
+        len(run.branches),
+        run.batch.micro,
+        run.batch.parts > 1,
+        run.views.side or size,
+    )
 
 
 def flops(run: Run, size: float, classes: int) -> int:
@@ -73,5 +80,9 @@ def _of_trainer(run: Run, name: str) -> Callable[..., int] | None:
 
 def plain_sum(*batches: Tensor, **given: Any) -> Tensor:
     """A loss that costs nothing, and through which every gradient flows."""
-    tensors = [value for value in (*batches, *given.values()) if isinstance(value, Tensor) and value.requires_grad]
+    tensors = [
+        value
+        for value in (*batches, *given.values())
+        if isinstance(value, Tensor) and value.requires_grad
+    ]
     return torch.stack([value.sum() for value in tensors]).sum()

@@ -43,28 +43,49 @@ def verdicts(found: list[checks.Finding], check: str) -> list[str]:
     return [finding.verdict for finding in found if finding.check == check]
 
 
-TESTED = st.one_of(st.integers(1, 300), st.sampled_from([999, 5000, 9984, 10_000, 50_000, 9_999_991]))
+TESTED = st.one_of(
+    st.integers(1, 300), st.sampled_from([999, 5000, 9984, 10_000, 50_000, 9_999_991])
+)
 ROUNDINGS = st.sampled_from([ROUND_DOWN, ROUND_HALF_UP, ROUND_HALF_EVEN])
 
 
 @settings(max_examples=150, deadline=None)
-@given(n=st.one_of(st.integers(1, 12), st.integers(13, 80)), n_test=TESTED, rounding=ROUNDINGS, data=st.data())
-def test_an_honest_table_is_never_called_impossible(n: int, n_test: int, rounding: str, data: st.DataObject) -> None:
+@given(
+    n=st.one_of(st.integers(1, 12), st.integers(13, 80)),
+    n_test=TESTED,
+    rounding=ROUNDINGS,
+    data=st.data(),
+)
+def test_an_honest_table_is_never_called_impossible(
+    n: int, n_test: int, rounding: str, data: st.DataObject
+) -> None:
     """Runs with any hits, of any number, printed or not, at any size of the test set, any decimals and rounding."""
     centre, reach = data.draw(st.integers(0, n_test)), data.draw(st.integers(0, n_test))
     near = st.integers(max(0, centre - reach), min(n_test, centre + reach))
-    unit, runs_rounded = Decimal(1).scaleb(-data.draw(st.integers(0, 5))), data.draw(st.sampled_from([None, 1, 2]))
+    unit, runs_rounded = (
+        Decimal(1).scaleb(-data.draw(st.integers(0, 5))),
+        data.draw(st.sampled_from([None, 1, 2])),
+    )
     with localcontext() as context:
         context.prec = 60
-        runs = [Decimal(100 * hits) / n_test for hits in data.draw(st.lists(near, min_size=n, max_size=n))]
+        runs = [
+            Decimal(100 * hits) / n_test
+            for hits in data.draw(st.lists(near, min_size=n, max_size=n))
+        ]
         if runs_rounded is not None:
             runs = [run.quantize(Decimal(1).scaleb(-runs_rounded), ROUND_HALF_UP) for run in runs]
         exact = sum(runs) / n
         square = sum((run - exact) ** 2 for run in runs)
         mean = exact.quantize(unit, rounding)
-        std = None if n == 1 else (square / (n - data.draw(st.integers(0, 1)))).sqrt().quantize(unit, rounding)
+        std = (
+            None
+            if n == 1
+            else (square / (n - data.draw(st.integers(0, 1)))).sqrt().quantize(unit, rounding)
+        )
     told = n if data.draw(st.booleans()) else None
-    found = checks.audit([table.Cell("T", "r", "c", "top1", mean, std, told, n_test, low=min(runs), high=max(runs))])
+    found = checks.audit(
+        [table.Cell("T", "r", "c", "top1", mean, std, told, n_test, low=min(runs), high=max(runs))]
+    )
     assert not impossible(found)
     assert {finding.check for finding in found} >= {"range", "grim"}
 
@@ -73,7 +94,8 @@ def test_an_honest_table_is_never_called_impossible(n: int, n_test: int, roundin
     ("line", "checks_of"),
     [
         ("T,r,c,top1,61.005,,100,3,,", ["grim"]),  # no mean of three whole percents
-        ("T,r,c,top1,50.000,0.025,10000,2,,", ["grim"]),  # two runs are 0.00707 times a whole number apart
+        # two runs are 0.00707 times a whole number apart
+        ("T,r,c,top1,50.000,0.025,10000,2,,", ["grim"]),
         ("T,r,c,top1,99.5,30.1,200,,,", ["grim"]),  # no numbers up to 100 spread so far around 99.5
         ("T,r,c,top1,101.2,,10000,,,", ["range"]),
         ("T,r,c,top1,50.0,,10000,,50.2,51.0", ["range"]),
@@ -86,7 +108,11 @@ def test_impossible_numbers(tmp_path: Path, line: str, checks_of: list[str]) -> 
 
 def test_averages_copies_and_digits(tmp_path: Path) -> None:
     columns = {"a": "61.1 62.3 63.7 64.9", "b": "61.1 62.3 63.7 64.9", "c": "55.3 61.1 62.3 63.7"}
-    lines = [f"T,r{at},{name},,{mean},," for name, means in columns.items() for at, mean in enumerate(means.split())]
+    lines = [
+        f"T,r{at},{name},,{mean},,"
+        for name, means in columns.items()
+        for at, mean in enumerate(means.split())
+    ]
     lines += ["T,r0,Average,,59.2,,", "T,r1,Average,,66.0,,"]
     audit = audited(tmp_path, "\n".join([HEAD, *lines]))
     assert verdicts(audit, "average") == [FITS, NOT]
@@ -99,7 +125,9 @@ def test_averages_copies_and_digits(tmp_path: Path) -> None:
 def test_one_number_of_runs_for_a_table(tmp_path: Path) -> None:
     """Thirds and halves of a hundredth have six runs in common."""
     lines = ["T,a,c,top1,50.003,,10000", "T,b,c,top1,50.005,,10000"]
-    (finding,) = (one for one in audited(tmp_path, "\n".join([HEAD, *lines])) if one.check == "runs")
+    (finding,) = (
+        one for one in audited(tmp_path, "\n".join([HEAD, *lines])) if one.check == "runs"
+    )
     assert " 6, " in finding.says
     assert finding.verdict == FITS
 
@@ -172,9 +200,14 @@ def test_how_numbers_are_written(tmp_path: Path, written: str, mean: str, std: s
 def test_a_table_of_decimal_commas(tmp_path: Path) -> None:
     """As a spreadsheet of another language writes it, with a mark of the byte order and separators of thousands."""
     file = tmp_path / "n.csv"
-    file.write_text("\ufeffRow;Mean;Std;N_test\na;93,125;0,1;10.000\nb;92,5;;10 000\n", encoding="utf-8")
+    file.write_text(
+        "\ufeffRow;Mean;Std;N_test\na;93,125;0,1;10.000\nb;92,5;;10 000\n", encoding="utf-8"
+    )
     cells = table.read(file).cells
-    assert [(str(cell.mean), cell.n_test) for cell in cells] == [("93.125", 10_000), ("92.5", 10_000)]
+    assert [(str(cell.mean), cell.n_test) for cell in cells] == [
+        ("93.125", 10_000),
+        ("92.5", 10_000),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -219,7 +252,9 @@ PRINTED_ZEROS = {"0": 0.5, "0.0": 0.05, "0.00": 0.005, "0.000": 0.0005}
 
 @pytest.mark.parametrize("printed", PRINTED_ZEROS)
 @pytest.mark.parametrize("n", [2, 3, 5])
-def test_a_deviation_printed_as_zero_is_at_most_half_its_last_place(tmp_path: Path, printed: str, n: int) -> None:
+def test_a_deviation_printed_as_zero_is_at_most_half_its_last_place(
+    tmp_path: Path, printed: str, n: int
+) -> None:
     """Against scipy: Welch's test with that deviation; and a chi-square, of which it can only be too small."""
     bound = PRINTED_ZEROS[printed]
     text = f"where,row,mean,std,n,n_test\nT,A,91.4,{printed},{n},10000\nT,B,92.1,0.1,{n},10000\n"
@@ -233,7 +268,9 @@ def test_a_deviation_printed_as_zero_is_at_most_half_its_last_place(tmp_path: Pa
     assert spread.verdict == (FITS if 2 * below >= 0.05 else NOT)
 
 
-def test_two_deviations_printed_as_zero_are_no_certainty_and_that_of_one_run_is_none(tmp_path: Path) -> None:
+def test_two_deviations_printed_as_zero_are_no_certainty_and_that_of_one_run_is_none(
+    tmp_path: Path,
+) -> None:
     """0.1 points between two arms of 0.0 each: t = 0.1 / sqrt(2 · 0.05² / 3) = 2.45, with 4 degrees of freedom."""
     three = audited(tmp_path, "row,mean,std,n\nA,91.4,0.0,3\nB,91.5,0.0,3\n")
     (welch,) = (one for one in three if one.check == "welch")
@@ -243,7 +280,9 @@ def test_two_deviations_printed_as_zero_are_no_certainty_and_that_of_one_run_is_
     assert not {"welch", "spread"} & {finding.check for finding in one}
 
 
-def test_an_effect_beyond_noise_is_said_so_and_is_no_misfit(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_effect_beyond_noise_is_said_so_and_is_no_misfit(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     lines = ["T,old,a,top1,80.0,0.1,10000", "T,new,a,top1,90.0,0.1,10000"]
     found = audited(tmp_path, "\n".join([HEAD, *lines]))
     said = {check: set(verdicts(found, check)) for check in ("floor", "table", "welch")}
@@ -299,7 +338,8 @@ def test_a_wrong_table_is_refused(tmp_path: Path, refused: Refused, wrong: str) 
     [
         ["A,a,0.93%,10000", "B,a,92.0,10000"],  # a percent sign says what it is
         ["A,a,0.83,10000", "B,a,1.20,10000"],  # errors on MNIST
-        ["A,a,0.9,", "B,a,92.0,"],  # any measure; a share would have more decimals than the percents
+        # any measure; a share would have more decimals than the percents
+        ["A,a,0.9,", "B,a,92.0,"],
         ["A,a,0.931,", "B,a,9.312,"],  # losses
         ["A,a,0.0,10000", "B,a,92.0,10000"],
         ["A,a,0.1,10000", "B,b,92.0,10000"],  # chance on one set, a trained encoder on another
@@ -312,11 +352,31 @@ def test_small_numbers_that_are_no_fractions_are_read(tmp_path: Path, lines: lis
     assert len(verdicts(audit, "grim")) == 2
 
 
-LIKELY = ["", "50", "99.99", "1e3", "-1", "0", "100", "93,1", "1 000", "nan", "±", "50 ± 1", "no", "A > B", "up to"]
-FIELD = st.one_of(st.sampled_from(LIKELY), st.text(max_size=6), st.decimals(allow_nan=True, places=3).map(str))
+LIKELY = [
+    "",
+    "50",
+    "99.99",
+    "1e3",
+    "-1",
+    "0",
+    "100",
+    "93,1",
+    "1 000",
+    "nan",
+    "±",
+    "50 ± 1",
+    "no",
+    "A > B",
+    "up to",
+]
+FIELD = st.one_of(
+    st.sampled_from(LIKELY), st.text(max_size=6), st.decimals(allow_nan=True, places=3).map(str)
+)
 
 
-@settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=50, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(
     names=st.lists(st.sampled_from([*table.COLUMNS, "mean"]), min_size=1, max_size=9, unique=True),
     rows=st.lists(st.lists(FIELD, min_size=9, max_size=9), max_size=6),
@@ -332,7 +392,9 @@ def test_any_text_gives_an_answer_or_one_sentence(
     assert command.main(["audit", table_of, "--claims", claims, "--out", out]) in (0, 1, 2)
 
 
-def test_a_file_that_cannot_be_read_is_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_file_that_cannot_be_read_is_one_sentence(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (tmp_path / "n.csv").write_bytes(b"row,mean\n\xff\xfe,1\n")
     for file in ("n.csv", "none.csv", "."):
         assert command.main(["audit", str(tmp_path / file)]) == 2
@@ -371,15 +433,30 @@ def test_an_endless_file_or_pipe_ends_in_a_sentence(
     "words",
     [
         *(["grim"], ["grim", "93.1"], ["grim", "--n-test", "100"], ["grim", "", "--n-test", "100"]),
-        *(["grim", "93.1", "", "--n-test", "100"], ["grim", "93.1", "--n-test", ""], ["grim", " ", "--n-test", " "]),
-        *(["grim", "93.1", "--n-test", "1.000"], ["grim", "93.1", "--n-test", "100", "--decimal", ""]),
-        *(["audit"], ["audit", ""], ["audit", "FILE", "--out", ""], ["audit", "FILE", "--claims", ""]),
+        *(
+            ["grim", "93.1", "", "--n-test", "100"],
+            ["grim", "93.1", "--n-test", ""],
+            ["grim", " ", "--n-test", " "],
+        ),
+        *(
+            ["grim", "93.1", "--n-test", "1.000"],
+            ["grim", "93.1", "--n-test", "100", "--decimal", ""],
+        ),
+        *(
+            ["audit"],
+            ["audit", ""],
+            ["audit", "FILE", "--out", ""],
+            ["audit", "FILE", "--claims", ""],
+        ),
         *(["audit", "FILE", "--decimal", "x"], ["audit", "FILE", "--shiny"]),
     ],
     ids=repr,
 )
 def test_arguments_that_are_empty_missing_or_wrong_are_one_sentence(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, words: list[str]
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    words: list[str],
 ) -> None:
     (tmp_path / "n.csv").write_text("row,mean\na,1\n")
     monkeypatch.chdir(tmp_path)
@@ -395,17 +472,31 @@ def test_arguments_that_are_empty_missing_or_wrong_are_one_sentence(
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["0.93", "--n-test", "100"], "read as 0.93 percent of 100 test examples; for a share of 0.93 write 93"),
-        (["0,9315", "--n-test", "10.000"], "0.9315 percent of 10000 test examples; for a share of 0.9315 write 93.15"),
+        (
+            ["0.93", "--n-test", "100"],
+            "read as 0.93 percent of 100 test examples; for a share of 0.93 write 93",
+        ),
+        (
+            ["0,9315", "--n-test", "10.000"],
+            "0.9315 percent of 10000 test examples; for a share of 0.9315 write 93.15",
+        ),
         (["0.93%", "--n-test", "100"], "read as 0.93 percent of 100 test examples"),
-        (["93,125", "0,1", "--n-test", "10000"], "read as 93.125 ± 0.1 percent of 10000 test examples"),
-        (["1,234", "--n-test", "10000"], "read as 1.234 percent of 10000 test examples"),  # not above 100
+        (
+            ["93,125", "0,1", "--n-test", "10000"],
+            "read as 93.125 ± 0.1 percent of 10000 test examples",
+        ),
+        # not above 100
+        (["1,234", "--n-test", "10000"], "read as 1.234 percent of 10000 test examples"),
         (["93.125", "--n-test", "10,000"], "read as 93.125 percent of 10000 test examples"),
     ],
 )
-def test_grim_says_what_it_reads(capsys: pytest.CaptureFixture[str], words: list[str], said: str) -> None:
+def test_grim_says_what_it_reads(
+    capsys: pytest.CaptureFixture[str], words: list[str], said: str
+) -> None:
     assert command.main(["grim", *words]) == 0
-    assert capsys.readouterr().out.splitlines()[0].removeprefix("read as ") == said.removeprefix("read as ")
+    assert capsys.readouterr().out.splitlines()[0].removeprefix("read as ") == said.removeprefix(
+        "read as "
+    )
 
 
 def test_the_files_and_the_exit_status(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -429,7 +520,10 @@ def test_the_files_and_the_exit_status(tmp_path: Path, capsys: pytest.CaptureFix
 
 @pytest.mark.long
 def test_a_hundred_thousand_rows(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    lines = [f"T{at // 100},r{at % 20},c{at // 20 % 5},top1,{50 + at % 977 / 25:.2f},,10000" for at in range(100_000)]
+    lines = [
+        f"T{at // 100},r{at % 20},c{at // 20 % 5},top1,{50 + at % 977 / 25:.2f},,10000"
+        for at in range(100_000)
+    ]
     (tmp_path / "n.csv").write_text("\n".join([HEAD, *lines]))
     assert command.main(["audit", str(tmp_path / "n.csv"), "--out", str(tmp_path / "out")]) == 0
     assert len(capsys.readouterr().out) < 500_000
@@ -443,11 +537,17 @@ def test_it_imports_little(tmp_path: Path) -> None:
         "import sys; from hypersphere.__main__ import run; sys.argv = ['hypersphere', 'audit', 'n.csv']; run();"
         "print(*sorted({name.partition('.')[0] for name in sys.modules}))"
     )
-    given = {name: value for name, value in os.environ.items() if name not in foreign.found(os.environ)}
+    given = {
+        name: value for name, value in os.environ.items() if name not in foreign.found(os.environ)
+    }
     command = [sys.executable, "-c", code]
-    out = subprocess.run(command, cwd=tmp_path, env=given, capture_output=True, text=True, check=True).stdout
+    out = subprocess.run(
+        command, cwd=tmp_path, env=given, capture_output=True, text=True, check=True
+    ).stdout
     loaded = set(out.splitlines()[-1].split())
-    assert loaded.isdisjoint({"torch", "pandas", "pydantic", "yaml", "matplotlib", "snakemake", "sklearn"})
+    assert loaded.isdisjoint(
+        {"torch", "pandas", "pydantic", "yaml", "matplotlib", "snakemake", "sklearn"}
+    )
     assert {"numpy", "scipy"} <= loaded
 
 
@@ -455,6 +555,11 @@ def test_the_example_of_the_page_is_what_the_audit_says(tmp_path: Path) -> None:
     docs = Path(__file__).resolve().parents[3] / "docs"
     text = (docs / "audit.md").read_text(encoding="utf-8")
     audit = audited(tmp_path, text.partition("```csv\n")[2].partition("```")[0])
-    said = page.markdown(audit).partition("\n\n")[2].replace("## ", "### ").removesuffix(f"\n{page.LIMITS}\n")
+    said = (
+        page.markdown(audit)
+        .partition("\n\n")[2]
+        .replace("## ", "### ")
+        .removesuffix(f"\n{page.LIMITS}\n")
+    )
     assert said in text
     assert page.svg(audit) == (docs / "images" / "audit.svg").read_text(encoding="utf-8")

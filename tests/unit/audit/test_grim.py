@@ -47,12 +47,15 @@ def test_one_run_has_no_spread_and_thousands_have_a_closed_form_far_from_the_end
     thousand = Assumptions(Fraction(1, 10))
     assert fits(printed("50.00", "0.70"), 400, thousand)
     assert fits(printed("99.40", "0.70"), 5000, thousand) is None
-    assert fits(printed("99.40", "40.00"), 5000, thousand) is False  # the control: of no numbers up to 100
+    # the control: of no numbers up to 100
+    assert fits(printed("99.40", "40.00"), 5000, thousand) is False
 
 
 @settings(max_examples=150, deadline=None)
 @given(st.integers(1, 9), st.integers(2, 5), st.integers(0, 1), st.data())
-def test_few_images_against_a_list_of_all_sets_of_runs(images: int, n: int, ddof: int, data: st.DataObject) -> None:
+def test_few_images_against_a_list_of_all_sets_of_runs(
+    images: int, n: int, ddof: int, data: st.DataObject
+) -> None:
     """Every set of n runs of few images, with the intervals of what is printed; the ends of the scale among them."""
     rounding = data.draw(st.sampled_from(["rounded", "truncated"]))
     coarse, fine = data.draw(st.integers(0, 2)), data.draw(st.integers(0, 2))
@@ -73,7 +76,8 @@ def test_few_images_against_a_list_of_all_sets_of_runs(images: int, n: int, ddof
 
     expected = any(map(is_printed, itertools.combinations_with_replacement(range(images + 1), n)))
     found = fits(Printed(mean, std), n, Assumptions(Fraction(100, images), rounding, ddof))
-    assert found == expected or (found is None and n > 3)  # so few images are near an end of the scale
+    # so few images are near an end of the scale
+    assert found == expected or (found is None and n > 3)
 
 
 @pytest.mark.parametrize(
@@ -84,22 +88,30 @@ def test_few_images_against_a_list_of_all_sets_of_runs(images: int, n: int, ddof
         ("3.45", None, 10, False),
         ("3.45", None, 20, True),
         ("5.93", None, 49, False),  # The Economist (2016), on their paper
-        ("7.3", "2.51", 12, False),  # examples of scrutiny, which has Allard's (2018) form of Anaya's GRIMMER
+        # examples of scrutiny, which has Allard's (2018) form of Anaya's GRIMMER
+        ("7.3", "2.51", 12, False),
         ("5.23", "2.55", 35, False),
         ("5.23", "2.55", 31, None),  # possible, and too near the end of the scale for a closed form
     ],
 )
-def test_published_examples_of_whole_numbers(mean: str, std: str | None, n: int, possible: bool | None) -> None:
+def test_published_examples_of_whole_numbers(
+    mean: str, std: str | None, n: int, possible: bool | None
+) -> None:
     assert fits(printed(mean, std), n, Assumptions(Fraction(1))) is possible
 
 
-@pytest.mark.parametrize(("most", "n", "told"), [(12, 2, 1), (12, 3, 1), (12, 4, 0.2), (12, 5, 0.1)])
+@pytest.mark.parametrize(
+    ("most", "n", "told"), [(12, 2, 1), (12, 3, 1), (12, 4, 0.2), (12, 5, 0.1)]
+)
 def test_every_sum_and_sum_of_squares_of_few_whole_numbers(most: int, n: int, told: float) -> None:
     """All sums from 0 to n · most and all sums of squares, one by one: what is found is what exists.
 
     Of four and more numbers some have to be far from the ends: at least a share ``told`` of those that exist is found.
     """
-    there = {(sum(one), sum(x**2 for x in one)) for one in itertools.combinations_with_replacement(range(most + 1), n)}
+    there = {
+        (sum(one), sum(x**2 for x in one))
+        for one in itertools.combinations_with_replacement(range(most + 1), n)
+    }
     asked = list(itertools.product(range(n * most + 1), range(n * most**2 + 1)))
     found = {one: _exist(n, *one, one[1], most) for one in asked}
     unknown = {one for one, exist in found.items() if exist is None}
@@ -119,8 +131,10 @@ def test_every_way_of_printing_has_a_line() -> None:
     ("mean", "std", "images", "said"),
     [
         ("61.8", None, 10_000, "the published decimals allow every number"),
-        ("89.413", None, 10_000, "n = 3, 4, 6, 7"),  # thirds, sevenths and eighths of a hundredth end so
-        ("61.005", None, 100, "no number of runs up to 10: an assumption fails"),  # of whole percents
+        # thirds, sevenths and eighths of a hundredth end so
+        ("89.413", None, 10_000, "n = 3, 4, 6, 7"),
+        # of whole percents
+        ("61.005", None, 100, "no number of runs up to 10: an assumption fails"),
         # the deviation of two runs is 0.00707 times a whole number: 0.028, and not 0.025
         ("50.000", None, 10_000, "n = 1, 2, 3"),
         ("50.000", "0.025", 10_000, "n = 5, 6"),
@@ -141,7 +155,11 @@ def test_every_search_ends(mean: str, std: str | None, images: int, said: str) -
     assert of_one(mean, std, str(images))[0].startswith(f"as measured: {said}")
 
 
-WRONG = [*((mean, None, "100") for mean in ("abc", "101", "nan", "1e-30")), ("50", "-1", "100"), ("50", None, "0")]
+WRONG = [
+    *((mean, None, "100") for mean in ("abc", "101", "nan", "1e-30")),
+    ("50", "-1", "100"),
+    ("50", None, "0"),
+]
 
 
 @pytest.mark.parametrize("wrong", WRONG)

@@ -48,7 +48,9 @@ def means(tmp_path: Path, *lines: str, head: str = HEAD) -> list[str]:
         (["A|987", "B|654"], ["987", "654"]),
     ],
 )
-def test_other_numbers_of_the_table_decide(tmp_path: Path, lines: list[str], expected: list[str]) -> None:
+def test_other_numbers_of_the_table_decide(
+    tmp_path: Path, lines: list[str], expected: list[str]
+) -> None:
     assert means(tmp_path, *lines, head="row,mean") == expected
 
 
@@ -75,11 +77,14 @@ def test_every_column_of_a_line_tells(tmp_path: Path, line: str, expected: str) 
     "line",
     [
         *("A|1,234||||", "A|1,234|12|||", "A|1.234|12|||", "A|1,234|||9,876|"),  # nothing tells
-        *("A|93.1||||10.000", "A|99,930||||10,000", "A|93,1|0.2|||", "A|1,234|0.5|12,5||"),  # one text, two readings
+        # one text, two readings
+        *("A|93.1||||10.000", "A|99,930||||10,000", "A|93,1|0.2|||", "A|1,234|0.5|12,5||"),
         "A|93.1||||2.5",
     ],
 )
-def test_numbers_that_do_not_tell_or_tell_opposite_are_refused(tmp_path: Path, refused: Refused, line: str) -> None:
+def test_numbers_that_do_not_tell_or_tell_opposite_are_refused(
+    tmp_path: Path, refused: Refused, line: str
+) -> None:
     with refused():
         means(tmp_path, line)
 
@@ -99,7 +104,9 @@ def test_without_commas_between_fields_a_point_before_three_digits_is_asked_abou
     assert [str(cell.mean) for cell in table.read(file).cells] == ["1234", "2.5"]
 
 
-@pytest.mark.parametrize("text", ["93,1", "1.234,5", "1,23", "1.2.3", "12,34,567", "1,234.567,8", "0,123,456"])
+@pytest.mark.parametrize(
+    "text", ["93,1", "1.234,5", "1,23", "1.2.3", "12,34,567", "1,234.567,8", "0,123,456"]
+)
 def test_a_text_that_the_given_convention_does_not_allow_is_refused(
     tmp_path: Path, refused: Refused, text: str
 ) -> None:
@@ -114,7 +121,9 @@ def test_a_text_that_the_given_convention_does_not_allow_is_refused(
     mark=st.sampled_from([POINT, COMMA]),
     between=st.sampled_from(["", " ", "\u202f", "'", "other"]),
 )
-def test_any_number_is_read_back_as_python_writes_it(number: Decimal, mark: str, between: str) -> None:
+def test_any_number_is_read_back_as_python_writes_it(
+    number: Decimal, mark: str, between: str
+) -> None:
     """``f"{number:,}"`` is an independent way to write thousands; only the convention is another."""
     swapped = {",": numerals.OTHER[mark] if between == "other" else between, ".": mark}
     text = "".join(swapped.get(character, character) for character in f"{number:,}")

@@ -13,7 +13,9 @@ from hypersphere.augmentations.draws import Draws, draw
 from hypersphere.config.recipe import Views
 
 N, SIZE = 24, 16
-RAW = torch.from_numpy(np.random.default_rng(0).integers(0, 256, (N, SIZE, SIZE, 3), dtype=np.uint8))
+RAW = torch.from_numpy(
+    np.random.default_rng(0).integers(0, 256, (N, SIZE, SIZE, 3), dtype=np.uint8)
+)
 RAW[0], RAW[1], RAW[2] = 0, 255, 77
 RAW[3, :, :, 1:] = 0  # pure red; hue and saturation have corners at these four
 IMAGES = ops.to_float(RAW)
@@ -21,22 +23,31 @@ IMAGES = ops.to_float(RAW)
 
 @pytest.mark.parametrize("flip", [False, True])
 @pytest.mark.parametrize(
-    "box", [(0, 0, 16, 16), (3, 5, 7, 9), (15, 15, 1, 1), (0, 4, 16, 1), (8, 0, 8, 8), (2, 1, 13, 15)]
+    "box",
+    [(0, 0, 16, 16), (3, 5, 7, 9), (15, 15, 1, 1), (0, 4, 16, 1), (8, 0, 8, 8), (2, 1, 13, 15)],
 )
 def test_crop_and_flip(box: tuple[int, int, int, int], flip: bool) -> None:
     """Cut first, then resize: nothing outside the box may leak in."""
-    ours = ops.crop_and_flip(IMAGES, torch.tensor([box] * N, dtype=torch.float32), torch.full((N,), flip))
+    ours = ops.crop_and_flip(
+        IMAGES, torch.tensor([box] * N, dtype=torch.float32), torch.full((N,), flip)
+    )
     theirs = F.resized_crop(IMAGES, *box, [SIZE, SIZE], antialias=False)
     torch.testing.assert_close(ours, F.hflip(theirs) if flip else theirs, atol=2e-5, rtol=0)
 
 
 @pytest.mark.parametrize("flip", [False, True])
 @pytest.mark.parametrize("side", [1, 5, 16, 20])
-@pytest.mark.parametrize("box", [(0, 0, 16, 16), (3, 5, 7, 9), (15, 15, 1, 1), (0, 4, 16, 1), (2, 1, 13, 15)])
+@pytest.mark.parametrize(
+    "box", [(0, 0, 16, 16), (3, 5, 7, 9), (15, 15, 1, 1), (0, 4, 16, 1), (2, 1, 13, 15)]
+)
 def test_resized_crop_and_flip(box: tuple[int, int, int, int], side: int, flip: bool) -> None:
     """Cut first, then resize to another side: antialiased where a box shrinks, which changes something."""
-    ours = ops.resized_crop_and_flip(IMAGES, torch.tensor([box] * N).float(), torch.full((N,), flip), side)
-    plain, theirs = (F.resized_crop(IMAGES, *box, [side] * 2, antialias=smooth) for smooth in (False, True))
+    ours = ops.resized_crop_and_flip(
+        IMAGES, torch.tensor([box] * N).float(), torch.full((N,), flip), side
+    )
+    plain, theirs = (
+        F.resized_crop(IMAGES, *box, [side] * 2, antialias=smooth) for smooth in (False, True)
+    )
     torch.testing.assert_close(ours, F.hflip(theirs) if flip else theirs, atol=2e-5, rtol=0)
     assert ((plain - theirs).abs().amax() > 0.01) == (max(box[2:]) > side)
 
@@ -76,7 +87,13 @@ def test_blur(width: int) -> None:
 
 LOUD = {"brightness": 0.8, "contrast": 0.8, "saturation": 0.8, "hue": 0.2}
 STRONG = Views(
-    **LOUD, jitter_coins="shared", jitter_order="random", grayscale=0.3, blur=0.5, blur_kernel=5, solarize=0.4
+    **LOUD,
+    jitter_coins="shared",
+    jitter_order="random",
+    grayscale=0.3,
+    blur=0.5,
+    blur_kernel=5,
+    solarize=0.4,
 )
 WEAK = Views(crop_padding=4, **dict.fromkeys(LOUD, 0), grayscale=0)
 
@@ -129,7 +146,9 @@ def test_a_view_is_crop_flip_jitter_gray_blur_solarize_in_this_order(name: str) 
 
 @pytest.mark.parametrize("branches", [[STRONG] * 2, [Views()] * 2, [WEAK, STRONG]])
 @pytest.mark.parametrize("images_in_chunk", [0, 1, 5, 30])
-def test_chunks_change_no_byte(branches: list[Views], images_in_chunk: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_chunks_change_no_byte(
+    branches: list[Views], images_in_chunk: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Beside the control that there are several chunks: each image is converted once, in as many calls as chunks."""
     draws = draw(branches, N, SIZE, seed=0, epoch=0)
     whole = ops.make_views(RAW, draws, branches)

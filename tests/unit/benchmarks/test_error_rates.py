@@ -14,7 +14,9 @@ COLLAPSED, TIGHT, NO_BASELINE = (1.0, 1.0, 0.0, 0.0), (1.0, 1.0, 0.01, 0.01), (0
 
 @pytest.mark.parametrize("seeds", [2, 5])
 @pytest.mark.parametrize("spreads", [EQUAL, UNEQUAL, COLLAPSED, TIGHT, NO_BASELINE])
-def test_the_rule_is_wrong_no_more_often_than_it_says(spreads: tuple[float, ...], seeds: int) -> None:
+def test_the_rule_is_wrong_no_more_often_than_it_says(
+    spreads: tuple[float, ...], seeds: int
+) -> None:
     """Nominal 2.5 %; four standard errors of 300 draws above it are 6.1."""
     assert share_wrong(effects.primary, spreads, seeds, DRAWS) < 6.1
 
@@ -39,7 +41,12 @@ def test_studies_of_many_arms_are_wrong_no_more_often_than_they_say(name: str) -
 
 def test_a_noisy_arm_hides_no_other_arms_gain() -> None:
     """The same draws but for that arm: each study finds the gain in both or in none, but for Holm's step."""
-    equal, noisy = (many_to_one(MANY[name], 10, 100).found for name in ("equal spreads", "one noisy arm"))
+    equal, noisy = (
+        many_to_one(MANY[name], 10, 100).found for name in ("equal spreads", "one noisy arm")
+    )
     assert abs(equal - noisy) < 5
-    assert dunnett(MANY["equal spreads"], 10, 1000).found > 2 * dunnett(MANY["one noisy arm"], 10, 1000).found
+    assert (
+        dunnett(MANY["equal spreads"], 10, 1000).found
+        > 2 * dunnett(MANY["one noisy arm"], 10, 1000).found
+    )
     assert dunnett(MANY["12 of 15 arms collapsed"], 10, 1000).wrong > 25

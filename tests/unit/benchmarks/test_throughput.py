@@ -39,7 +39,8 @@ def test_lightlys_model_and_loss_are_ours(bench: ModuleType, tiny: tuple) -> Non
     torch.testing.assert_close(z_a, z_b, rtol=1e-5, atol=1e-6)
     loss = bench.NTXentLoss(temperature=bench.TEMPERATURE)(z_a, z_b.flip(0))
     torch.testing.assert_close(nt_xent(z_a, z_b.flip(0), temperature=bench.TEMPERATURE), loss)
-    assert (nt_xent(z_a, z_b.flip(0), temperature=2 * bench.TEMPERATURE) - loss).abs() > 0.01  # the control
+    # the control
+    assert (nt_xent(z_a, z_b.flip(0), temperature=2 * bench.TEMPERATURE) - loss).abs() > 0.01
 
 
 @pytest.mark.parametrize("kind", ["PLAIN", "BLURRED"])
@@ -48,7 +49,9 @@ def test_both_transforms_have_the_same_strengths(
 ) -> None:
     built = []
     make = bench.SimCLRTransform
-    monkeypatch.setattr(bench, "SimCLRTransform", lambda *size, **how: built.append(make(*size, **how)) or built[0])
+    monkeypatch.setattr(
+        bench, "SimCLRTransform", lambda *size, **how: built.append(make(*size, **how)) or built[0]
+    )
     settings = getattr(bench, kind)
     views, loader = Views.model_validate(settings), bench.lightly_loader(tiny, settings)
     ours, theirs = bench.our_views(tiny, settings, CPU)(), next(iter(loader))
@@ -58,12 +61,17 @@ def test_both_transforms_have_the_same_strengths(
     named = {type(one).__name__: one for one in both[0].transform.transforms}
     (jitter,) = named["RandomApply"].transforms
     for name in ("brightness", "contrast", "saturation"):
-        assert getattr(jitter, name) == pytest.approx((1 - getattr(views, name), 1 + getattr(views, name)))
+        assert getattr(jitter, name) == pytest.approx(
+            (1 - getattr(views, name), 1 + getattr(views, name))
+        )
     assert jitter.hue == pytest.approx((-views.hue, views.hue))
     assert named["RandomResizedCrop"].scale == views.crop_scale
     chances = [named[name].p for name in ("RandomHorizontalFlip", "RandomApply", "RandomGrayscale")]
     assert chances == [views.flip, views.jitter_probability, views.grayscale]
-    assert (named["GaussianBlur"].prob, tuple(named["GaussianBlur"].sigmas)) == (views.blur, views.blur_sigma)
+    assert (named["GaussianBlur"].prob, tuple(named["GaussianBlur"].sigmas)) == (
+        views.blur,
+        views.blur_sigma,
+    )
     assert named["RandomVerticalFlip"].p == 0
     assert "Normalize" not in named
 
@@ -81,7 +89,9 @@ def test_every_step_trains_one_encoder_on_two_views_of_the_batch(
     def build_encoder(run: object) -> nn.Module:
         encoder = make(run)
         encoder.register_forward_pre_hook(lambda _, given: seen.append(tuple(given[0].shape)))
-        encoder.conv1.weight.register_hook(lambda gradient: gradients.append(gradient.abs().sum().item()))
+        encoder.conv1.weight.register_hook(
+            lambda gradient: gradients.append(gradient.abs().sum().item())
+        )
         built.append(encoder)
         return encoder
 

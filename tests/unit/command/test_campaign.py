@@ -35,12 +35,17 @@ def taken(plan: Plan, part: tuple[int, int] = campaign.WHOLE) -> list[str]:
     return [run.name for batch in campaign.pending(plan, part) for run in batch.runs]
 
 
-@pytest.mark.parametrize(("telling", "order"), [("ten", ["digits", "pairs"]), ("hundred", ["pairs", "digits"])])
+@pytest.mark.parametrize(
+    ("telling", "order"), [("ten", ["digits", "pairs"]), ("hundred", ["pairs", "digits"])]
+)
 def test_the_artifact_with_more_claims_for_its_epochs_comes_first(
     tmp_path: Path, telling: str, order: list[str]
 ) -> None:
     """Of two tables on a dataset each, one has a claim."""
-    tables = {name: {**PAPER["artifacts"]["table5"], "columns": {"dataset": [name]}} for name in ("ten", "hundred")}
+    tables = {
+        name: {**PAPER["artifacts"]["table5"], "columns": {"dataset": [name]}}
+        for name in ("ten", "hundred")
+    }
     world = World(tmp_path, paper={"artifacts": tables}, runs_per_job=1)
     world.claims(claim("c", artifact=telling, dataset=telling))
     datasets = [world.plan.runs[name].dataset.name for name in taken(world.plan)]
@@ -55,7 +60,9 @@ def test_a_cell_gets_its_first_seed_before_another_gets_its_second(plan: Plan) -
     seeds = [plan.runs[name].seed for name in taken(plan) if name in shown]
     assert seeds == sorted(seeds)
     assert len(seeds) > 1
-    assert {*taken(planning.make(plan.config.root, LAPTOP | {"only": ["embedding_norms/table5"]}))} == shown.keys()
+    assert {
+        *taken(planning.make(plan.config.root, LAPTOP | {"only": ["embedding_norms/table5"]}))
+    } == shown.keys()
     done = plan.batches[0].runs[0]
     evidence.pack(plan, done)
     assert sorted(taken(plan)) == sorted(plan.runs.keys() - {done.name})
@@ -104,7 +111,10 @@ def test_snakemake_makes_the_records_of_all_that_is_pending_and_first_what_parts
 
 
 def test_time_that_is_over_and_a_signal_stop_snakemake_in_order_and_its_failure_is_said(
-    plan: Plan, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], refused: Refused
+    plan: Plan,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    refused: Refused,
 ) -> None:
     Snakemake(monkeypatch, "sleep 600")
     campaign.run(plan, minutes=0.001, jobs=1)
@@ -121,7 +131,12 @@ def test_time_that_is_over_and_a_signal_stop_snakemake_in_order_and_its_failure_
 
 @pytest.mark.parametrize(
     ("name", "part"),
-    [("KILL", campaign.WHOLE), ("KILL", (1, 2)), ("TERM", campaign.WHOLE), ("RTMIN+5", campaign.WHOLE)],
+    [
+        ("KILL", campaign.WHOLE),
+        ("KILL", (1, 2)),
+        ("TERM", campaign.WHOLE),
+        ("RTMIN+5", campaign.WHOLE),
+    ],
 )
 def test_a_snakemake_that_is_killed_is_a_failure(
     plan: Plan, monkeypatch: pytest.MonkeyPatch, refused: Refused, name: str, part: tuple[int, int]
@@ -144,7 +159,9 @@ def test_parts_share_no_run_and_are_everything_together(plan: Plan, count: int) 
 def test_a_part_stays_the_same_while_others_finish_their_runs(plan: Plan) -> None:
     """Tasks of a job array start one after another; later ones find records of the earlier ones' runs."""
     before = taken(plan, (2, 2))
-    done = plan.runs[next(name for name in taken(plan, (1, 2)) if state.look(plan.run_folder(name)).done)]
+    done = plan.runs[
+        next(name for name in taken(plan, (1, 2)) if state.look(plan.run_folder(name)).done)
+    ]
     evidence.pack(plan, done)
     assert taken(plan, (2, 2)) == before
     assert done.name not in taken(plan)  # the control: there is one run less

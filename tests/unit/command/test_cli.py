@@ -33,11 +33,15 @@ VERSION = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["versi
 
 
 def test_only_the_audit_needs_no_project_of_which_a_run_is_shown_by_its_state_its_fields_and_its_manifest(
-    tmp_path: Path, project: Project, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path,
+    project: Project,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(cli.stop, "exit_in_order", lambda: None)
-    assert cli.main(["grim", "89.413", "--n-test", "10000"]) == cli.main([]) == 0  # alone it prints its help
+    # alone it prints its help
+    assert cli.main(["grim", "89.413", "--n-test", "10000"]) == cli.main([]) == 0
     assert cli.main(["plan"]) == 2
     monkeypatch.chdir(project())
     capsys.readouterr()
@@ -52,7 +56,10 @@ def test_only_the_audit_needs_no_project_of_which_a_run_is_shown_by_its_state_it
 
 
 def test_one_run_is_printed_whole_as_a_file_from_which_it_is_the_same_run(
-    project: Project, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+    project: Project,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
 ) -> None:
     root = project()
     monkeypatch.chdir(root)
@@ -78,16 +85,25 @@ def test_one_run_is_printed_whole_as_a_file_from_which_it_is_the_same_run(
     ],
 )
 def test_a_file_that_is_no_run_is_refused_before_anything_is_written(
-    project: Project, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], change: Any, said: str
+    project: Project,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    change: Any,
+    said: str,
 ) -> None:
     root = project()
     run = yaml.safe_load(planning.make(root).run("simclr-cut3-cats-s0").as_yaml())
-    changed = change and {key: value for key, value in {**run, **change}.items() if value is not ...}
+    changed = change and {
+        key: value for key, value in {**run, **change}.items() if value is not ...
+    }
     file = root / "run.yaml"
     file.write_text(yaml.safe_dump(changed))
     monkeypatch.chdir(root)
     monkeypatch.setattr(stop, "exit_in_order", lambda: None)
-    for words, sentence in ((["--from", str(file)], said), (["--from", str(file), run["seed"]], "--from")):
+    for words, sentence in (
+        (["--from", str(file)], said),
+        (["--from", str(file), run["seed"]], "--from"),
+    ):
         assert cli.main(["pretrain", *map(str, words)]) == 2
         shown = capsys.readouterr().err
         assert sentence in shown
@@ -116,9 +132,13 @@ def test_the_help_has_each_command_once_with_a_short_line_and_set_explains_itsel
 
 
 @pytest.mark.parametrize("installed", [True, False])
-def test_version(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], installed: bool) -> None:
+def test_version(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], installed: bool
+) -> None:
     if not installed:
-        monkeypatch.setattr(cli.metadata, "version", Mock(side_effect=metadata.PackageNotFoundError))
+        monkeypatch.setattr(
+            cli.metadata, "version", Mock(side_effect=metadata.PackageNotFoundError)
+        )
     with pytest.raises(SystemExit):
         cli.main(["--version"])
     assert capsys.readouterr().out == f"hypersphere {VERSION}\n"
@@ -136,8 +156,12 @@ def test_runs_and_batches_are_named_as_the_console_prints_them_and_runs_without_
         with refused():
             cli.find(plan, wrong)
     trained: list[str] = []
-    monkeypatch.setattr(pretrain, "pretrain_batch", lambda plan, batch, save: trained.append(batch.id))
-    monkeypatch.setattr(pretrain, "pretrain", lambda plan, runs, save: trained.extend(run.name for run in runs))
+    monkeypatch.setattr(
+        pretrain, "pretrain_batch", lambda plan, batch, save: trained.append(batch.id)
+    )
+    monkeypatch.setattr(
+        pretrain, "pretrain", lambda plan, runs, save: trained.extend(run.name for run in runs)
+    )
     for words in ([batch.id], [first.name]):
         cli.pretrain(plan, argparse.Namespace(run=words, file=None, save_every=1.0))
     assert trained == [batch.id, first.name]
@@ -157,7 +181,9 @@ def world(tmp_path: Path) -> World:
 
 
 @pytest.fixture
-def typed(world: World, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Typed:
+def typed(
+    world: World, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Typed:
     """``typed("claims")``: the command's status, and the lines of what it says and complains of."""
     monkeypatch.chdir(world.root / "config")
     monkeypatch.setattr(stop, "exit_in_order", lambda: None)
@@ -184,13 +210,22 @@ def test_an_artifact_is_its_tidy_tables_and_the_files_it_is_shown_in_and_its_cla
         table = pd.read_csv(world.plan.config.results / "claims.csv", keep_default_na=False)
         return dict(zip(table["id"], table["verdict"], strict=True))
 
-    assert typed("claims") == (0, ["2 numbers and comparisons of trained encoders, published: 2 not run"], [])
+    assert typed("claims") == (
+        0,
+        ["2 numbers and comparisons of trained encoders, published: 2 not run"],
+        [],
+    )
     assert verdicts() == {"a": "not run", "b": "not run"}
     before = results(world)
     assert typed("artifact", "norms/table5") == (0, [], [])
-    tidy = {f"statistics/norms/table5/{name}.csv" for name in ("measurements", "summary", "effects", "runs", "claims")}
+    tidy = {
+        f"statistics/norms/table5/{name}.csv"
+        for name in ("measurements", "summary", "effects", "runs", "claims")
+    }
     tidy |= {f"statistics/norms/table5/{name}.json" for name in ("manifest", "claims")}
-    assert results(world) - before == tidy | {f"tables/norms/table5.{form}" for form in ("csv", "md", "tex", "json")}
+    assert results(world) - before == tidy | {
+        f"tables/norms/table5.{form}" for form in ("csv", "md", "tex", "json")
+    }
     page = (world.plan.config.results / "tables" / "norms" / "table5.md").read_text()
     assert page.partition("### Verdicts on table5")[2].count("| quick only |") == 1  # of claim a
     assert "51.1" in page
@@ -204,14 +239,24 @@ def test_studies_are_drawn_without_any_run(
 ) -> None:
     """The made-up one has no drawing, so that drawing is replaced here."""
     drawn: list[tuple[str, str]] = []
-    monkeypatch.setattr(writer, "build", lambda results, paper, artifact: drawn.append((paper, artifact)))
+    monkeypatch.setattr(
+        writer, "build", lambda results, paper, artifact: drawn.append((paper, artifact))
+    )
     file = world.root / "papers" / "norms" / "paper.yaml"
     document = yaml.safe_load(file.read_text())
-    document["artifacts"]["figure"] = {"draw": "study_table", "title": "t", "study": "printed_numbers"}
+    document["artifacts"]["figure"] = {
+        "draw": "study_table",
+        "title": "t",
+        "study": "printed_numbers",
+    }
     file.write_text(yaml.safe_dump(document))
-    answers = pd.DataFrame([("printed_numbers", "s", "as printed", "value", 0, "7")], columns=ANSWERS)
+    answers = pd.DataFrame(
+        [("printed_numbers", "s", "as printed", "value", 0, "7")], columns=ANSWERS
+    )
     world.plan = planning.make(world.root)
-    tables.write(world.plan.config.results / "simulations" / "norms", {"answers": (answers, ANSWERS)})
+    tables.write(
+        world.plan.config.results / "simulations" / "norms", {"answers": (answers, ANSWERS)}
+    )
     world.claims(claim("a"), claim("s", artifact="figure", metric="steps", reported=7))
     assert typed("studies", "norms") == (0, ["norms: 1 artifact of exact studies drawn"], [])
     assert drawn == [("norms", "figure")]
@@ -223,8 +268,21 @@ def test_studies_are_drawn_without_any_run(
 
 def test_what_there_is_not_is_a_sentence(world: World, typed: Typed, approve: Approve) -> None:
     for words in (
-        *("artifact norms/table9", "artifact norms/tabel5", "artifact norms/left", "artifact lmcl/table5"),
-        *("simulate lmcl", "prepare digit", "pretrain", "evaluate", "studies lmcl", "simulate norms", "studies norms"),
+        *(
+            "artifact norms/table9",
+            "artifact norms/tabel5",
+            "artifact norms/left",
+            "artifact lmcl/table5",
+        ),
+        *(
+            "simulate lmcl",
+            "prepare digit",
+            "pretrain",
+            "evaluate",
+            "studies lmcl",
+            "simulate norms",
+            "studies norms",
+        ),
         *("claims --set scales=huge", "plna --verbose"),
     ):
         status, out, (complaint,) = typed(*words.split())
@@ -237,13 +295,22 @@ NOT_MINUTES = ["nan", "inf", "-inf", "-1", "-0", "0", "", " ", "1e400", "1:30", 
 WRONG = [
     *(("campaign", "--minutes", value) for value in NOT_MINUTES),
     *(("campaign", "--minutes", "1", "--jobs", value) for value in ("0", "-2")),
-    *(("pretrain", "RUN", "--save-every", value) for value in ("nan", "inf", "-1", "", "1e400", "often")),
-    *((command, "--memory", value) for command in ("cost", "rehearse") for value in ("nan", "0", "-80", "", "80GB")),
+    *(
+        ("pretrain", "RUN", "--save-every", value)
+        for value in ("nan", "inf", "-1", "", "1e400", "often")
+    ),
+    *(
+        (command, "--memory", value)
+        for command in ("cost", "rehearse")
+        for value in ("nan", "0", "-80", "", "80GB")
+    ),
 ]
 
 
 @pytest.mark.parametrize("words", WRONG, ids=" ".join)
-def test_a_number_that_cannot_be_is_a_sentence(world: World, typed: Typed, words: tuple[str, ...]) -> None:
+def test_a_number_that_cannot_be_is_a_sentence(
+    world: World, typed: Typed, words: tuple[str, ...]
+) -> None:
     """No time is later than nan. Nothing is begun."""
     flag, value = words[-2:]
     given = [*words[:-2], f"{flag}={value}"]  # with a blank, argparse would take -1 for an option
@@ -253,15 +320,21 @@ def test_a_number_that_cannot_be_is_a_sentence(world: World, typed: Typed, words
     assert results(world) == set()
 
 
-@pytest.mark.parametrize(("text", "minutes"), [("1", 1.0), ("0.5", 0.5), ("1e3", 1000.0), (".5", 0.5), ("1e-9", 1e-9)])
-def test_minutes_are_passed_on(typed: Typed, monkeypatch: pytest.MonkeyPatch, text: str, minutes: float) -> None:
+@pytest.mark.parametrize(
+    ("text", "minutes"), [("1", 1.0), ("0.5", 0.5), ("1e3", 1000.0), (".5", 0.5), ("1e-9", 1e-9)]
+)
+def test_minutes_are_passed_on(
+    typed: Typed, monkeypatch: pytest.MonkeyPatch, text: str, minutes: float
+) -> None:
     given: list[float] = []
     monkeypatch.setattr(campaign, "run", lambda plan, minutes, jobs, part: given.append(minutes))
     assert typed("campaign", "--minutes", text) == (0, [], [])
     assert given == [minutes]
 
 
-def test_a_damaged_evaluation_is_said_and_its_proof_is_gone(world: World, typed: Typed, approve: Approve) -> None:
+def test_a_damaged_evaluation_is_said_and_its_proof_is_gone(
+    world: World, typed: Typed, approve: Approve
+) -> None:
     """So that it is measured again by the next Snakemake."""
     run = next(cell.run for cell in world.plan.artifacts["norms", "table5"] if cell.run)
     path = world.plan.evaluation_file(run.name, world.plan.protocols["norms"]["knn"].digest)

@@ -48,11 +48,17 @@ def test_a_run_costs_its_steps(costed: Callable[..., Cost]) -> None:
 
     Of scikit-learn's digits the source's defaults train on 240 of each of ten classes.
     """
-    one = costed({"artifacts.table": TABLE, "artifacts.other": TABLE, "variants.hot": {}}, scale={"seeds": [0]})
+    one = costed(
+        {"artifacts.table": TABLE, "artifacts.other": TABLE, "variants.hot": {}},
+        scale={"seeds": [0]},
+    )
     (run,) = one.plan.runs.values()
     assert whole(one).flops == work.flops(run, size=12, classes=10) * 4 * (2400 // 256) * 100
     assert whole(one).hours == pytest.approx(whole(one).flops / 0.02e12 / 3600)
-    longer = costed({"artifacts.table": TABLE, "run.schedule.epochs": 101, "variants.hot": {}}, scale={"seeds": [0]})
+    longer = costed(
+        {"artifacts.table": TABLE, "run.schedule.epochs": 101, "variants.hot": {}},
+        scale={"seeds": [0]},
+    )
     assert whole(longer).flops == whole(one).flops * 101 // 100
 
 
@@ -73,7 +79,10 @@ def test_the_table_and_the_file(costed: Callable[..., Cost], approve: Approve) -
         approve("\n".join(cost.lines(one, verbose)))
     *_, every = csv.DictReader(cost.as_csv(one).splitlines())
     assert float(every["device_hours"]) == pytest.approx(whole(one).hours, rel=1e-5)
-    assert tuple(int(every[name]) for name in ("cells", "runs", "runs_not_known", "flop")) == whole(one)[:-1]
+    assert (
+        tuple(int(every[name]) for name in ("cells", "runs", "runs_not_known", "flop"))
+        == whole(one)[:-1]
+    )
     rough = costed(datasets={"dogs": {"source": {"name": "imagenet100", "size": 16}}})
     assert "roughly    to train on: dogs has about 126,700" in list(cost.lines(rough))
 
@@ -83,15 +92,25 @@ def test_what_is_not_known_is_named_and_not_guessed(costed: Callable[..., Cost])
     text = "\n".join(cost.lines(one))
     assert "not known  8 runs: the size of dogs is not stated" in text
     assert "18 (8 not known)" in text
-    assert whole(one).flops == whole(costed(paper={"artifacts.table.columns": {"dataset": ["cats"]}})).flops
+    assert (
+        whole(one).flops
+        == whole(costed(paper={"artifacts.table.columns": {"dataset": ["cats"]}})).flops
+    )
     vit = {"name": "vit", "image_size": 32, "patch": 8, "depth": 1, "width": 8, "heads": 2}
     refused = costed({"run.encoder": vit, "artifacts.table": TABLE})
-    assert all(str(found).startswith("simclr with vit cannot be counted") for found in refused.flops.values())
+    assert all(
+        str(found).startswith("simclr with vit cannot be counted")
+        for found in refused.flops.values()
+    )
     assert whole(refused).flops == 0
 
 
-@pytest.mark.parametrize(("device", "gpu", "used"), [("auto", 0, CORE), ("auto", 1, GPU), ("cpu", 1, CORE)])
-def test_the_device_is_the_one_that_would_train(planned: Planned, device: str, gpu: int, used: cost.Device) -> None:
+@pytest.mark.parametrize(
+    ("device", "gpu", "used"), [("auto", 0, CORE), ("auto", 1, GPU), ("cpu", 1, CORE)]
+)
+def test_the_device_is_the_one_that_would_train(
+    planned: Planned, device: str, gpu: int, used: cost.Device
+) -> None:
     scale = {"resources": {"mem_mb": 100, "runtime": 1, "gpu": gpu}}
     assert Cost(planned(config={"device": device}, scale=scale, paper=TINY)).device == used
 
@@ -118,7 +137,15 @@ FEW = {"train_per_class": 3, "test_per_class": 2}
         {"name": "colored_mnist", "base": "digits", "conflicting_percent": 5, **FEW},
         {"name": "corrupted_cifar", "base": "digits", "conflicting_percent": 5, "side": 10},
         {"name": "corruptions", "base": "digits", "origin": "made", **FEW},
-        {"name": "multidigits", "scans": "digits", "side": 8, "canvas": 32, "count": 2, "train": 5, "test": 4},
+        {
+            "name": "multidigits",
+            "scans": "digits",
+            "side": 8,
+            "canvas": 32,
+            "count": 2,
+            "train": 5,
+            "test": 4,
+        },
     ],
 )
 def test_generated_sets_have_the_size_that_is_stated(source: dict[str, Any]) -> None:
@@ -126,7 +153,9 @@ def test_generated_sets_have_the_size_that_is_stated(source: dict[str, Any]) -> 
     parameters = {key: value for key, value in source.items() if key != "name"}
     arrays = registry.load("datasets", source["name"])(Path("nowhere"), False, **parameters)
     images = arrays.splits["train"].images
-    assert stated(dataset(source)) == Size(images.shape[1], len(arrays.class_names[CLASS]), len(images))
+    assert stated(dataset(source)) == Size(
+        images.shape[1], len(arrays.class_names[CLASS]), len(images)
+    )
 
 
 @pytest.mark.parametrize(
@@ -147,9 +176,15 @@ def test_published_sets(source: dict[str, Any], size: tuple[Any, ...] | None) ->
     assert stated(dataset(source)) == (size and Size(*size))
 
 
-@pytest.mark.parametrize(("classes", "head", "ratio", "images"), [(10, 5000, 1.5, 14_736), (100, 500, 1.034, 14_620)])
-def test_imbalance_leaves_what_the_norms_paper_has(classes: int, head: int, ratio: float, images: int) -> None:
-    found = stated(dataset({"name": "cifar", "classes": classes}, imbalance={"head": head, "ratio": ratio}))
+@pytest.mark.parametrize(
+    ("classes", "head", "ratio", "images"), [(10, 5000, 1.5, 14_736), (100, 500, 1.034, 14_620)]
+)
+def test_imbalance_leaves_what_the_norms_paper_has(
+    classes: int, head: int, ratio: float, images: int
+) -> None:
+    found = stated(
+        dataset({"name": "cifar", "classes": classes}, imbalance={"head": head, "ratio": ratio})
+    )
     assert found == Size(32, classes, images)
 
 

@@ -54,7 +54,9 @@ def test_a_probe_is_counted_once_for_each_run_epoch_and_dataset() -> None:
 def test_words_fit_into_their_boxes_and_arrows_end_at_boxes() -> None:
     """A letter of a sans-serif font is 0.6 of its height wide, or less."""
     picture = ElementTree.fromstring(PICTURE)
-    white = [one for one in picture.iter(f"{SVG}rect") if one.get("fill") == "white" and one.get("rx")]
+    white = [
+        one for one in picture.iter(f"{SVG}rect") if one.get("fill") == "white" and one.get("rx")
+    ]
     assert len(white) == sum(len(box.steps) for box in dag.BOXES)
     centred = [one for one in picture.iter(f"{SVG}text") if one.get("text-anchor") == "middle"]
     for one in centred:
@@ -63,7 +65,9 @@ def test_words_fit_into_their_boxes_and_arrows_end_at_boxes() -> None:
         (step,) = [rect for rect in white if _holds(rect, x, y)]
         assert _holds(step, x - half, y), words
         assert _holds(step, x + half, y), words
-    assert not any(fnmatch(one.rule, other.rule) for one in dag.BOXES for other in dag.BOXES if one != other)
+    assert not any(
+        fnmatch(one.rule, other.rule) for one in dag.BOXES for other in dag.BOXES if one != other
+    )
 
 
 def _holds(rect: ElementTree.Element, x: float, y: float) -> bool:

@@ -39,7 +39,9 @@ def test_a_run_that_does_not_fit_is_named_with_the_parts_that_do(
     plan = planned_runs()
     for room in (gigabytes(plan, 1), gigabytes(plan, 4), gigabytes(plan, 32) / 2):
         found = list(findings(plan, room))
-        assert [len(one.misfits) for one in found] == ([0] if room == gigabytes(plan, 1) else [len(plan.runs), 0])
+        assert [len(one.misfits) for one in found] == (
+            [0] if room == gigabytes(plan, 1) else [len(plan.runs), 0]
+        )
         approve(found[0].text)
     parted = planned_runs({"run.batch": BATCH | {"parts": 4}})
     assert [one.misfits for one in findings(parted, gigabytes(plan, 4))] == [()]
@@ -55,7 +57,10 @@ def test_what_is_not_counted_is_named(planned: Planned, approve: Approve) -> Non
 def test_cost_says_it_after_its_table(planned_runs: Callable[..., Plan]) -> None:
     """And without the option says what it said."""
     plan = planned_runs()
-    before, after = list(cost.lines(cost.Cost(plan))), list(cost.lines(cost.Cost(plan), gigabytes=80))
+    before, after = (
+        list(cost.lines(cost.Cost(plan))),
+        list(cost.lines(cost.Cost(plan), gigabytes=80)),
+    )
     assert after[: len(before)] == before
     assert after[len(before) :] == ["", *(one.text for one in findings(plan, 80))]
 

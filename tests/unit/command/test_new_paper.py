@@ -40,10 +40,14 @@ def write(config: Config, name: str, parent: Path | None = None) -> Path:
 def test_the_written_folder_is_a_whole_document_and_leaves_no_trace(root: Path) -> None:
     folder = write(project.load(root, {}), "mine")
     plan = planning.make(root, {})
-    assert list(plan.runs_of("mine", "table1")) == list(dict.fromkeys(plan.runs_of("mine", "table1")))
+    assert list(plan.runs_of("mine", "table1")) == list(
+        dict.fromkeys(plan.runs_of("mine", "table1"))
+    )
     assert len(plan.runs_of("mine", "table1")) == 2 * 2  # two variants, two seeds
     listed = claims.load(plan.config.claims_file("mine"))
-    assert not any(claims.why_not_measured(plan, "mine", one) for one in listed if one.kind != "theorem")
+    assert not any(
+        claims.why_not_measured(plan, "mine", one) for one in listed if one.kind != "theorem"
+    )
     said = read_mapping(plan.config.sentences_file("mine"))
     assert said.keys() <= {one.id for one in listed}
     assert all(claims.Sentence.model_validate(one) for one in said.values())
@@ -55,17 +59,32 @@ def test_the_written_folder_is_a_whole_document_and_leaves_no_trace(root: Path) 
     assert "mine" not in project.load(root, {}).papers
 
 
-def test_a_folder_elsewhere_is_taken_in_by_a_setting(root: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_a_folder_elsewhere_is_taken_in_by_a_setting(
+    root: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
     elsewhere = tmp_path_factory.mktemp("elsewhere")
     config = project.load(root, {})
     folder = write(config, "mine", elsewhere)
     assert "mine" not in project.load(root, {}).papers
     taken = project.load(root, {"papers": [str(folder)]})
-    assert (taken.paper_file("mine"), taken.claims_file("mine")) == (folder / "paper.yaml", folder / "claims.csv")
+    assert (taken.paper_file("mine"), taken.claims_file("mine")) == (
+        folder / "paper.yaml",
+        folder / "claims.csv",
+    )
     assert taken.scale_name == config.scale_name  # other documents' results stay where they are
 
 
-NAMES = ("mine", "a", "Mine2", "minemine", "determined", "ending_", "match", "margins_1", "x" * LONGEST_NAME)
+NAMES = (
+    "mine",
+    "a",
+    "Mine2",
+    "minemine",
+    "determined",
+    "ending_",
+    "match",
+    "margins_1",
+    "x" * LONGEST_NAME,
+)
 """Names that a person may choose: short, long, with the example's in them, and one like a job of a document's."""
 
 
@@ -87,7 +106,9 @@ def test_documents_of_any_name_pass_the_plan_and_each_has_jobs_of_its_own(writte
     runs = [sorted(written.runs_of(name, "table1")) for name in NAMES]
     assert runs == [runs[0]] * len(NAMES)
     assert len(runs[0]) == 2 * 2
-    assert {key for keys in written.drawn_together.values() for key in keys} == set(written.chosen_artifacts)
+    assert {key for keys in written.drawn_together.values() for key in keys} == set(
+        written.chosen_artifacts
+    )
     only = written.config.settings.model_copy(update={"only": [*written.config.papers]})
     alone = replace(written, config=written.config.model_copy(update={"settings": only}))
     for plan in (written, alone):
@@ -98,18 +119,26 @@ def test_documents_of_any_name_pass_the_plan_and_each_has_jobs_of_its_own(writte
 
 @pytest.mark.parametrize("outcome", questions.OUTCOMES)
 @pytest.mark.parametrize("rung", ["laptop", "published"])
-def test_what_the_command_wrote_has_a_sentence_for_every_outcome(written: Plan, outcome: str, rung: str) -> None:
+def test_what_the_command_wrote_has_a_sentence_for_every_outcome(
+    written: Plan, outcome: str, rung: str
+) -> None:
     """Of a document of any name, as `make report` fills them in."""
     folders = {name: written.config.folders[name] for name in NAMES}
     papers = {name: written.config.papers[name] for name in NAMES}
-    config = written.config.model_copy(update={"root": ROOT / "nowhere", "papers": papers, "folders": folders})
+    config = written.config.model_copy(
+        update={"root": ROOT / "nowhere", "papers": papers, "folders": folders}
+    )
     made = []
     for name in NAMES:
-        (gain,) = [one for one in claims.load(config.claims_file(name)) if one.id == f"{name}.t1.gain"]
+        (gain,) = [
+            one for one in claims.load(config.claims_file(name)) if one.id == f"{name}.t1.gain"
+        ]
         printed = gain.direction if gain.reported is None else gain.reported
         measured = {"nothing": math.nan}.get("nothing" if outcome == "not tested" else rung, 2.1)
         row = made_up.comparison(gain.id, printed, measured, 0.5, paper=name, metric=gain.metric)
-        made.append(row | {"answer": str(outcome)} | ({} if outcome == "not tested" else {"rung": rung}))
+        made.append(
+            row | {"answer": str(outcome)} | ({} if outcome == "not tested" else {"rung": rung})
+        )
     found = answering.table_of(config, pd.DataFrame(made), {})
     assert list(found["outcome"]) == [outcome] * len(NAMES)
     assert not found["sentence"].str.contains(r"[{}]|nan|temperature$").any()
@@ -120,7 +149,19 @@ def test_what_the_command_wrote_has_a_sentence_for_every_outcome(written: Plan, 
 
 WORDS = ("several", "Several", "all", "everything", "none")
 COMMANDS = ("plan", "Plan", "archive", "evidence", "audit", "grim")
-DECLARED = ("quick", "Laptop", "only", "papers", "epochs", "table", "Grid", "method", "target", "split", "cifar10")
+DECLARED = (
+    "quick",
+    "Laptop",
+    "only",
+    "papers",
+    "epochs",
+    "table",
+    "Grid",
+    "method",
+    "target",
+    "split",
+    "cifar10",
+)
 PYTHON = ("class", "lambda", "None")
 YAML = ("null", "yes", "No", "on", "off", "true")
 WINDOWS = ("con", "NUL", "com1", "LPT9", "aux", "prn")
@@ -142,10 +183,22 @@ NO_NAMES = (
     "a__b",
 )
 TAKEN = ("margins", "Margins", "OURS", "draft", "Draft")
-CLASHES = (*WORDS, *COMMANDS, *DECLARED, *PYTHON, *YAML, *WINDOWS, *NO_NAMES, "x" * (LONGEST_NAME + 1), *TAKEN)
+CLASHES = (
+    *WORDS,
+    *COMMANDS,
+    *DECLARED,
+    *PYTHON,
+    *YAML,
+    *WINDOWS,
+    *NO_NAMES,
+    "x" * (LONGEST_NAME + 1),
+    *TAKEN,
+)
 
 
-def test_a_name_that_clashes_is_refused_before_anything_is_written(root: Path, refused: Refused) -> None:
+def test_a_name_that_clashes_is_refused_before_anything_is_written(
+    root: Path, refused: Refused
+) -> None:
     """With words of the command line, of Python, YAML and Windows, with documents there are, and what is no name."""
     (root / project.PAPERS / "draft").mkdir()
     config, before = project.load(root, {}), sorted(root.rglob("*"))
@@ -153,7 +206,11 @@ def test_a_name_that_clashes_is_refused_before_anything_is_written(root: Path, r
         with refused():
             write(config, name)
         with pytest.raises(HypersphereError):
-            write(config, name, root / "elsewhere" if name.casefold() != "draft" else root / project.PAPERS)
+            write(
+                config,
+                name,
+                root / "elsewhere" if name.casefold() != "draft" else root / project.PAPERS,
+            )
     assert sorted(root.rglob("*")) == before
 
 
@@ -167,7 +224,9 @@ def test_every_word_of_the_command_line_is_reserved(root: Path) -> None:
 
 @pytest.mark.parametrize("place", ["", "  "])
 @pytest.mark.parametrize("words", ["new-paper mine --in", "pretrain --from", "evidence import"])
-def test_an_empty_path_is_no_place(words: str, place: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_empty_path_is_no_place(
+    words: str, place: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     with pytest.raises(SystemExit) as stopped:
         cli.parser()[0].parse_args([*words.split(), place])
     assert stopped.value.code == 2
@@ -190,7 +249,9 @@ def test_a_folder_elsewhere_is_made_below_the_home_or_refused(
 
 
 @pytest.mark.parametrize("name", ["class", "con", "several"])
-def test_a_folder_of_such_a_name_is_refused_where_it_is_read(root: Path, refused: Refused, name: str) -> None:
+def test_a_folder_of_such_a_name_is_refused_where_it_is_read(
+    root: Path, refused: Refused, name: str
+) -> None:
     """Somebody copied a folder by hand."""
     folder = write(project.load(root, {}), "mine").rename(root / project.PAPERS / name)
     paper = folder / "paper.yaml"

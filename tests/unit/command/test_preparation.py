@@ -29,10 +29,14 @@ def together(project_root: Path) -> Plan:
 def times(plan: Plan) -> dict[str, int | None]:
     """When each dataset was prepared, by name; None: it is not."""
     found = {name: plan.data_folder(dataset) / MANIFEST for name, dataset in plan.datasets.items()}
-    return {name: path.stat().st_mtime_ns if path.exists() else None for name, path in found.items()}
+    return {
+        name: path.stat().st_mtime_ns if path.exists() else None for name, path in found.items()
+    }
 
 
-def test_the_jobs_of_a_scale_share_out_its_datasets_by_source_and_a_new_one_renames_no_job() -> None:
+def test_the_jobs_of_a_scale_share_out_its_datasets_by_source_and_a_new_one_renames_no_job() -> (
+    None
+):
     plan = released("quick")
     jobs = plan.prepared_together
     assert sorted(one.name for job in jobs.values() for one in job) == sorted(plan.datasets)
@@ -43,12 +47,14 @@ def test_the_jobs_of_a_scale_share_out_its_datasets_by_source_and_a_new_one_rena
             assert plan.preparing([one.name]) == [job]
     assert plan.preparing(plan.datasets) == sorted(jobs)
     alone = released("smoke")  # which downloads: one each
-    assert {job: [one.folder for one in several] for job, several in alone.prepared_together.items()} == {
-        one.folder: [one.folder] for one in alone.datasets.values()
-    }
+    assert {
+        job: [one.folder for one in several] for job, several in alone.prepared_together.items()
+    } == {one.folder: [one.folder] for one in alone.datasets.values()}
 
 
-def test_one_that_fails_loses_itself_alone_and_is_tried_again(together: Plan, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_that_fails_loses_itself_alone_and_is_tried_again(
+    together: Plan, monkeypatch: pytest.MonkeyPatch
+) -> None:
     broken, whole = together.datasets["turned"], together.datasets["upright"]
     load = registry.load
 
@@ -76,7 +82,9 @@ def test_one_that_fails_loses_itself_alone_and_is_tried_again(together: Plan, mo
     assert times(together)["turned"] is not None
 
 
-def test_a_job_of_which_all_fail_fails_and_leaves_no_marker(together: Plan, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_job_of_which_all_fail_fails_and_leaves_no_marker(
+    together: Plan, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def failing(*place: Any, **parameters: Any) -> Any:
         raise HypersphereError("no network")
 

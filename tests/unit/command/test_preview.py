@@ -28,7 +28,9 @@ def listed(monkeypatch: pytest.MonkeyPatch, approve: Approve) -> Callable[..., N
     return show
 
 
-def test_a_summary_is_a_few_lines_and_more_is_listed_if_asked_for(tiny_root: Path, listed: Callable[..., None]) -> None:
+def test_a_summary_is_a_few_lines_and_more_is_listed_if_asked_for(
+    tiny_root: Path, listed: Callable[..., None]
+) -> None:
     """Ten runs, of which one is finished, and then one damaged and one begun; and what only is not made."""
     plan = planning.make(tiny_root)
     done, damaged, begun, *_ = plan.runs
@@ -41,23 +43,33 @@ def test_a_summary_is_a_few_lines_and_more_is_listed_if_asked_for(tiny_root: Pat
 
 
 @pytest.mark.parametrize("only", ["lecture/supervised_knn", "embedding_norms/fig6"])
-def test_only_what_is_asked_for_is_listed(project_root: Path, listed: Callable[..., None], only: str) -> None:
+def test_only_what_is_asked_for_is_listed(
+    project_root: Path, listed: Callable[..., None], only: str
+) -> None:
     """One artifact has a run of its own, others share twenty; an exact study has none."""
     assert len(planning.make(project_root).runs) == 21
     listed(planning.make(project_root, {"only": [only]}), verbose=True)
 
 
-def test_every_artifact_is_listed_with_what_is_missing(tmp_path: Path, listed: Callable[..., None]) -> None:
+def test_every_artifact_is_listed_with_what_is_missing(
+    tmp_path: Path, listed: Callable[..., None]
+) -> None:
     """Points of table 5: four rows by four datasets, of which two have data here; three seeds each.
 
     Of 100 epochs 10 are left: the published epochs 50 and 51 are one number, which the first keeps.
     """
-    artifacts = PAPER["artifacts"] | {"near": PAPER["artifacts"]["epochs"] | {"x": {"epoch": [50, 51]}}}
+    artifacts = PAPER["artifacts"] | {
+        "near": PAPER["artifacts"]["epochs"] | {"x": {"epoch": [50, 51]}}
+    }
     listed(World(tmp_path, level="quick", paper={"artifacts": artifacts}).plan, verbose=True)
 
 
 SAID = {
-    "our sentence": ("", "Using workflow\nhypersphere: a: Read-only file system\n\n", "a: Read-only file system"),
+    "our sentence": (
+        "",
+        "Using workflow\nhypersphere: a: Read-only file system\n\n",
+        "a: Read-only file system",
+    ),
     "two of ours": ("hypersphere: first\n", "hypersphere: second\nmore\n", "second"),
     "blank lines at the end": ("an error\n  \n", "\n \n", "an error"),
     "nothing": ("", "", "no output"),
@@ -68,7 +80,9 @@ SAID = {
 
 
 @pytest.mark.parametrize("case", SAID)
-def test_a_refusal_has_its_reason(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, case: str) -> None:
+def test_a_refusal_has_its_reason(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, case: str
+) -> None:
     output, error, reason = SAID[case]
     done = subprocess.CompletedProcess([], 1, output, error)
     monkeypatch.setattr(preview, "snakemake", lambda *_: done)
@@ -79,5 +93,6 @@ def test_a_refusal_has_its_reason(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 def test_a_refusal_is_said(tmp_path: Path) -> None:
     """Really run: no Snakefile there."""
-    with pytest.raises(HypersphereError, match=r"^snakemake --dry-run: [^\n]+$"):  # in Snakemake's words
+    # in Snakemake's words
+    with pytest.raises(HypersphereError, match=r"^snakemake --dry-run: [^\n]+$"):
         preview.dry_run(tmp_path, {})

@@ -37,7 +37,13 @@ def progress(batch: BatchOfRuns, said: list[str]) -> Iterator[Progress]:
 
 def begin(batch: BatchOfRuns, log: Path, number: int = 7, rule: str = "pretrain") -> None:
     """Snakemake's record of a job that begins."""
-    about = {"event": BEGUN, "rule_name": rule, "jobid": number, "wildcards": {"batch": batch.id}, "log": [str(log)]}
+    about = {
+        "event": BEGUN,
+        "rule_name": rule,
+        "jobid": number,
+        "wildcards": {"batch": batch.id},
+        "log": [str(log)],
+    }
     logging.getLogger(NAME).info("", extra=about)
 
 
@@ -49,7 +55,12 @@ def test_each_look_says_what_is_new_once(
     progress.look()  # the job has written nothing yet
     assert said == []
     first, second, *_ = (run.name for run in batch.runs)
-    lines = [f"{first}: begins", f"{first}: finished after 3 epochs, 1.0 s", f"{second}: begins", "note: none"]
+    lines = [
+        f"{first}: begins",
+        f"{first}: finished after 3 epochs, 1.0 s",
+        f"{second}: begins",
+        "note: none",
+    ]
     files.write_text(log, "\n".join(lines))
     progress.look()
     progress.look()
@@ -57,7 +68,9 @@ def test_each_look_says_what_is_new_once(
     assert said == [f"training run 2 of {of}, {second} ({epochs} epochs): begins"]
     files.write_text(log, "\n".join([*lines, f"{second}: in epoch 2, at step 9"]))
     progress.look()
-    assert said[1:] == [f"training run 2 of {of}, {second} ({epochs} epochs): in epoch 2, at step 9"]
+    assert said[1:] == [
+        f"training run 2 of {of}, {second} ({epochs} epochs): in epoch 2, at step 9"
+    ]
     logging.getLogger(NAME).info("", extra={"event": ENDED[0], "job_id": 7})
     files.write_text(log, f"{first}: begins")  # the control: of a job at work this would be news
     progress.look()
@@ -78,6 +91,9 @@ def test_a_look_has_few_lines_however_many_jobs_are_at_work(
 
 
 def test_snakemake_has_these_events() -> None:
-    from snakemake_interface_logger_plugins.common import LogEvent  # here, because the import takes time
+    # here, because the import takes time
+    from snakemake_interface_logger_plugins.common import LogEvent
 
-    assert {BEGUN, *ENDED} <= {str(event) for event in LogEvent} | {event.value for event in LogEvent}
+    assert {BEGUN, *ENDED} <= {str(event) for event in LogEvent} | {
+        event.value for event in LogEvent
+    }

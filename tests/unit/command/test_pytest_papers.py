@@ -16,7 +16,20 @@ def test_the_tests_that_new_paper_writes_pass_in_any_folder(tmp_path: Path) -> N
     cli.new_paper(configured(), Namespace(name="waves", parent=tmp_path))
     alone = os.environ | {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
     alone.pop("PYTHONPATH", None)
-    for plug_in, said in ((["-p", "hypersphere.command.pytest_papers"], "1 passed"), ([], "No module named 'papers'")):
-        command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *plug_in, str(tmp_path / "waves")]
-        done = subprocess.run(command, cwd=tmp_path, env=alone, capture_output=True, text=True, check=False)
+    for plug_in, said in (
+        (["-p", "hypersphere.command.pytest_papers"], "1 passed"),
+        ([], "No module named 'papers'"),
+    ):
+        command = [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-p",
+            "no:cacheprovider",
+            *plug_in,
+            str(tmp_path / "waves"),
+        ]
+        done = subprocess.run(
+            command, cwd=tmp_path, env=alone, capture_output=True, text=True, check=False
+        )
         assert said in done.stdout, done.stdout

@@ -25,8 +25,19 @@ def run() -> Run:
 
 
 def test_groups_with_batch_statistics_of_their_own_have_images_enough(run: Run) -> None:
-    grouped = {**run.model_dump(), "logits": None, "objective": {"name": "momentum_contrast", "temperature": 0.2}}
-    grouped["method"] = {"name": "mocov2", "hidden": 32, "dim": 8, "queue": 64, "groups": 4, "batch_norm": True}
+    grouped = {
+        **run.model_dump(),
+        "logits": None,
+        "objective": {"name": "momentum_contrast", "temperature": 0.2},
+    }
+    grouped["method"] = {
+        "name": "mocov2",
+        "hidden": 32,
+        "dim": 8,
+        "queue": 64,
+        "groups": 4,
+        "batch_norm": True,
+    }
     assert rehearse.step(Run.model_validate(grouped), 24, 16) == ""
 
 
@@ -40,8 +51,15 @@ def test_a_run_that_would_fail_is_named_with_its_reason_and_ends_the_command_wit
     monkeypatch.setattr(rehearse, "ProcessPoolExecutor", lambda **_: ThreadPoolExecutor(1))
     said: list[str] = []
     with refused():
-        said.extend(rehearse.lines(planning.make(ROOT, ONLY | {"seeds": [0, 1]})))  # what came before the error stays
-    assert sum("blur_kernel" in line and "-s0-" in line and "and 1 run like it" in line for line in said) == 3
+        # what came before the error stays
+        said.extend(rehearse.lines(planning.make(ROOT, ONLY | {"seeds": [0, 1]})))
+    assert (
+        sum(
+            "blur_kernel" in line and "-s0-" in line and "and 1 run like it" in line
+            for line in said
+        )
+        == 3
+    )
     assert said[-1] == "rehearsed  6 runs by 3 steps"
 
 
@@ -50,6 +68,8 @@ def test_a_folder_for_temporary_files_that_cannot_be_used_is_no_fault_of_a_run(
     full: bool, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refused: Refused
 ) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path if full else tmp_path / "gone"))
-    monkeypatch.setattr(rehearse.loop, "train", Mock(side_effect=OSError(errno.ENOSPC, "No space left on device")))
+    monkeypatch.setattr(
+        rehearse.loop, "train", Mock(side_effect=OSError(errno.ENOSPC, "No space left on device"))
+    )
     with refused():
         rehearse.step(run, 24, 16)

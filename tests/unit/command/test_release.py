@@ -19,15 +19,27 @@ def answering(status: int, text: str) -> Callable[..., subprocess.CompletedProce
     return lambda command, **_: subprocess.CompletedProcess(command, status, stdout=text)
 
 
-DAMAGED = HypersphereError("results/tiny/runs/a/encoder.safetensors: the file's bytes differ from its manifest")
+DAMAGED = HypersphereError(
+    "results/tiny/runs/a/encoder.safetensors: the file's bytes differ from its manifest"
+)
 SPOILS: dict[str, Callable[[pytest.MonkeyPatch, dict[str, str]], object]] = {
     "no git": lambda patch, said: patch.setattr(release.subprocess, "run", answering(128, "")),
-    "uncommitted": lambda patch, said: patch.setattr(release.subprocess, "run", answering(0, " M Makefile\n?? x\n")),
+    "uncommitted": lambda patch, said: patch.setattr(
+        release.subprocess, "run", answering(0, " M Makefile\n?? x\n")
+    ),
     "no remote": lambda patch, said: said.update(list=""),
-    "unfinished": lambda patch, said: patch.setattr(restore.preview, "dry_run", lambda *_: "Job stats: 1"),
-    "damaged": lambda patch, said: patch.setattr(release.verify, "verify", Mock(side_effect=DAMAGED)),
-    "changed meanwhile": lambda patch, said: said.update(status='{"data": [{"changed deps": {"papers": "modified"}}]}'),
-    "failed push": lambda patch, said: patch.setattr(restore, "move", Mock(side_effect=HypersphereError("dvc push"))),
+    "unfinished": lambda patch, said: patch.setattr(
+        restore.preview, "dry_run", lambda *_: "Job stats: 1"
+    ),
+    "damaged": lambda patch, said: patch.setattr(
+        release.verify, "verify", Mock(side_effect=DAMAGED)
+    ),
+    "changed meanwhile": lambda patch, said: said.update(
+        status='{"data": [{"changed deps": {"papers": "modified"}}]}'
+    ),
+    "failed push": lambda patch, said: patch.setattr(
+        restore, "move", Mock(side_effect=HypersphereError("dvc push"))
+    ),
 }
 RECORDED = ("changed meanwhile", "failed push", "")
 """What is only seen once dvc.lock is written."""
@@ -35,7 +47,11 @@ RECORDED = ("changed meanwhile", "failed push", "")
 
 @pytest.mark.parametrize("spoil", [*SPOILS, ""])
 def test_what_is_not_committed_finished_and_verified_is_refused(
-    tiny_root: Path, monkeypatch: pytest.MonkeyPatch, refused: Refused, capsys: pytest.CaptureFixture[str], spoil: str
+    tiny_root: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    refused: Refused,
+    capsys: pytest.CaptureFixture[str],
+    spoil: str,
 ) -> None:
     """The control is the last row, of which nothing is spoilt."""
     said = {"list": "store", "config": "store", "commit": "", "status": "{}"}
@@ -58,11 +74,15 @@ def test_what_is_not_committed_finished_and_verified_is_refused(
             release.release(plan)
     else:
         release.release(plan)
-        assert capsys.readouterr().out.endswith("pushed; next: git add dvc.lock, commit it, and tag the commit\n")
+        assert capsys.readouterr().out.endswith(
+            "pushed; next: git add dvc.lock, commit it, and tag the commit\n"
+        )
     assert ("commit" in asked) == (spoil in RECORDED)
     assert ("push" in asked) == (spoil == "")
 
 
-def test_another_scale_than_that_of_the_configuration_is_refused(tiny_root: Path, refused: Refused) -> None:
+def test_another_scale_than_that_of_the_configuration_is_refused(
+    tiny_root: Path, refused: Refused
+) -> None:
     with refused():
         release.release(planning.make(tiny_root, {"scale": "quick"}))

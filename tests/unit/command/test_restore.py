@@ -18,15 +18,21 @@ LOCK = "stages:\n  runs:\n    outs:\n    - path: results/tiny/runs\n"
 
 
 OTHER_CODE = HypersphereError("code: not that of this checkout")
-CHANGED = json.dumps({"runs": [{"changed deps": {"src/hypersphere": "modified"}}, "always changed"]})
+CHANGED = json.dumps(
+    {"runs": [{"changed deps": {"src/hypersphere": "modified"}}, "always changed"]}
+)
 SPOILS: dict[str, Callable[[pytest.MonkeyPatch, dict[str, str]], object]] = {
     "no remote": lambda patch, said: said.update(list=""),
     "a failed pull": lambda patch, said: patch.setattr(
         restore.subprocess, "run", lambda command, **_: subprocess.CompletedProcess(command, 1)
     ),
     "changed sources": lambda patch, said: said.update(status=CHANGED),
-    "other code": lambda patch, said: patch.setattr(restore.verify, "verify", Mock(side_effect=OTHER_CODE)),
-    "work left": lambda patch, said: patch.setattr(restore.preview, "dry_run", lambda *_: "Job stats: 1"),
+    "other code": lambda patch, said: patch.setattr(
+        restore.verify, "verify", Mock(side_effect=OTHER_CODE)
+    ),
+    "work left": lambda patch, said: patch.setattr(
+        restore.preview, "dry_run", lambda *_: "Job stats: 1"
+    ),
 }
 
 
@@ -55,7 +61,8 @@ def test_what_is_not_as_released_is_refused(
             restore.restore(planning.make(tiny_root))
     else:
         restore.restore(planning.make(tiny_root))
-        assert asked.index("modify") < asked.index("status") < asked.index("--touch")  # bytes are checked by DVC
+        # bytes are checked by DVC
+        assert asked.index("modify") < asked.index("status") < asked.index("--touch")
     assert ("--touch" in asked) == (spoil in ("", "work left"))
 
 
@@ -96,7 +103,9 @@ def test_where_another_scale_was_finished_the_report_is_left_to_be_made_anew(
     monkeypatch.setattr(restore, "move", lambda *_: None)
     monkeypatch.setattr(restore.verify, "verify", lambda plan, rerun, rebuild: None)
     monkeypatch.setattr(
-        restore.preview, "dry_run", lambda root, overrides, made: "Nothing to be done" * (made == target)
+        restore.preview,
+        "dry_run",
+        lambda root, overrides, made: "Nothing to be done" * (made == target),
     )
     restore.restore(planning.make(tiny_root))
     assert touched == [target]

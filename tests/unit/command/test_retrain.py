@@ -36,11 +36,16 @@ def recorded(tiny_root: Path, finished: Path, monkeypatch: pytest.MonkeyPatch) -
 
 def states(root: Path) -> dict[str, bytes]:
     """All files of the project, with their bytes."""
-    return {str(path.relative_to(root)): path.read_bytes() for path in root.rglob("*") if path.is_file()}
+    return {
+        str(path.relative_to(root)): path.read_bytes() for path in root.rglob("*") if path.is_file()
+    }
 
 
 def test_on_the_same_machine_it_is_the_same_bytes_and_nothing_of_the_project_changes(
-    tiny_root: Path, recorded: str, tmp_path_factory: pytest.TempPathFactory, capsys: pytest.CaptureFixture[str]
+    tiny_root: Path,
+    recorded: str,
+    tmp_path_factory: pytest.TempPathFactory,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     before, kept = states(tiny_root), tmp_path_factory.mktemp("kept")
     assert cli.main(["retrain", recorded.rpartition("-")[0], "--in", str(kept)]) == 0
@@ -50,7 +55,9 @@ def test_on_the_same_machine_it_is_the_same_bytes_and_nothing_of_the_project_cha
     assert ", as recorded" in said
     assert states(tiny_root) == before
     # What is made can be taken in as a record, and a second call trains nothing.
-    (again,) = records.read_all(kept / recorded / "results" / "tiny" / "evidence", scale="tiny")[recorded]
+    (again,) = records.read_all(kept / recorded / "results" / "tiny" / "evidence", scale="tiny")[
+        recorded
+    ]
     assert again == records.read_all(tiny_root / "evidence" / "tiny")[recorded][0].model_copy(
         update={"seconds": again.seconds, "peak_memory_mb": again.peak_memory_mb}
     )
@@ -64,16 +71,22 @@ def test_a_changed_byte_of_a_record_is_different(
     """It has seals of its own, so that no check of the tables sees it."""
     folder = tiny_root / "evidence" / "tiny"
     known = records.read_folder(folder, "tiny")
-    of_weights = changed(known[0], lambda record: record["files"].update({"encoder.safetensors": FLIPPED}))
+    of_weights = changed(
+        known[0], lambda record: record["files"].update({"encoder.safetensors": FLIPPED})
+    )
     assert of_weights.name == recorded
     rewrite(folder, [of_weights, *known[1:]])
     assert cli.main(["retrain", recorded]) == 2
     complaint = capsys.readouterr().err.splitlines()[-1]
-    assert complaint.startswith(f"hypersphere: retrain: {recorded}: different: encoder.safetensors: other bytes")
+    assert complaint.startswith(
+        f"hypersphere: retrain: {recorded}: different: encoder.safetensors: other bytes"
+    )
     assert not (tiny_root / "results").exists()
 
 
-def test_a_name_is_a_run_or_the_beginning_of_one_alone(tiny_root: Path, recorded: str, refused: Refused) -> None:
+def test_a_name_is_a_run_or_the_beginning_of_one_alone(
+    tiny_root: Path, recorded: str, refused: Refused
+) -> None:
     config = load(tiny_root, {})
     assert retrain.find(config, recorded) == ("tiny", recorded)
     assert retrain.find(config, recorded[:-1]) == ("tiny", recorded)
@@ -88,7 +101,9 @@ def test_a_name_is_a_run_or_the_beginning_of_one_alone(tiny_root: Path, recorded
 
 def test_a_run_that_confirms_a_study_has_its_plan_where_it_is_trained_alone(tmp_path: Path) -> None:
     plan = released("laptop")
-    name = next(cell.run.name for cell in plan.cells if cell.run is not None and confirms(cell, plan.config))
+    name = next(
+        cell.run.name for cell in plan.cells if cell.run is not None and confirms(cell, plan.config)
+    )
     again = retrain.alone(plan, name, tmp_path, "cpu")
     assert [*again.runs] == [name]
     assert again.evaluations[name].keys() == plan.evaluations[name].keys()

@@ -66,14 +66,18 @@ def test_a_row_and_what_all_share_are_every_field_of_the_runs_of_its_seeds(paper
         dataset = {"name": row["images"]} | common["images"][row["images"]]
         content = as_text(paths(common["all runs"]) | own), as_text(paths(dataset))
         found |= {(seed, *content) for seed in numbers(row["seeds"])}
-    for run in [run for key in plan.made_artifacts if key[0] == paper for run in plan.runs_of(*key).values()]:
+    for run in [
+        run for key in plan.made_artifacts if key[0] == paper for run in plan.runs_of(*key).values()
+    ]:
         whole = paths(run.model_dump(mode="json", exclude={"seed", "dataset"}))
         dataset = paths(run.dataset.model_dump(mode="json", exclude_defaults=True))
         expected.add((run.seed, as_text(whole), as_text(dataset)))
     assert found == expected
 
 
-def test_a_changed_field_of_one_variant_is_seen_in_that_field_of_its_rows_alone(planned: Planned) -> None:
+def test_a_changed_field_of_one_variant_is_seen_in_that_field_of_its_rows_alone(
+    planned: Planned,
+) -> None:
     before, common = table(planned(), "p")
     after, common_after = table(planned(paper={"variants.cut.initialisation.c": 3.25}), "p")
     assert common == common_after
@@ -85,28 +89,45 @@ def test_a_changed_field_of_one_variant_is_seen_in_that_field_of_its_rows_alone(
 
 
 def test_a_changed_field_of_all_runs_is_seen_once(planned: Planned) -> None:
-    (before, common), (after, common_after) = table(planned(), "p"), table(planned(scale={"epochs": 7}), "p")
+    (before, common), (after, common_after) = (
+        table(planned(), "p"),
+        table(planned(scale={"epochs": 7}), "p"),
+    )
     assert before == after
-    assert common_after["all runs"]["schedule"]["epochs"] == 7 != common["all runs"]["schedule"]["epochs"]
+    assert (
+        common_after["all runs"]["schedule"]["epochs"]
+        == 7
+        != common["all runs"]["schedule"]["epochs"]
+    )
 
 
-def test_runs_that_this_machine_cannot_train_are_listed(planned: Planned, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_runs_that_this_machine_cannot_train_are_listed(
+    planned: Planned, monkeypatch: pytest.MonkeyPatch
+) -> None:
     expected = table(planned(), "p")
-    monkeypatch.setattr(registry, "unusable", lambda kind, name: "no such program" if name == "knn" else "")
+    monkeypatch.setattr(
+        registry, "unusable", lambda kind, name: "no such program" if name == "knn" else ""
+    )
     plan = planned()
     assert all(cell.missing for cell in plan.cells)
     assert table(plan, "p") == expected
 
 
-@pytest.mark.parametrize(("seeds", "text"), [([3], "3"), ([1, 0, 2], "0-2"), ([0, 1, 4, 9, 10], "0-1 4 9-10")])
+@pytest.mark.parametrize(
+    ("seeds", "text"), [([3], "3"), ([1, 0, 2], "0-2"), ([0, 1, 4, 9, 10], "0-1 4 9-10")]
+)
 def test_seeds_are_a_list_of_ranges(seeds: list[int], text: str) -> None:
     assert runs.ranges(seeds) == text
 
 
-def test_the_command_writes_into_the_folder_of_each_paper(tiny_root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_writes_into_the_folder_of_each_paper(
+    tiny_root: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     plan = planning.make(tiny_root)
     runs.build(plan)
     written = [Path(line) for line in capsys.readouterr().out.splitlines()]
-    assert {path.parent.parent for path in written} == {plan.config.folders[paper] for paper, _ in plan.made_artifacts}
+    assert {path.parent.parent for path in written} == {
+        plan.config.folders[paper] for paper, _ in plan.made_artifacts
+    }
     assert {path.name for path in written} == {"tiny.csv", "tiny.yaml"}
     assert all(path.read_text() == runs.tables(plan)[path] for path in written)

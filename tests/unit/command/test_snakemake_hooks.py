@@ -31,7 +31,9 @@ sys.stdin.read()
 def at_work(folder: Path) -> Iterator[tuple[subprocess.Popen[str], str]]:
     """A process that joins those at work in ``folder``, as the Snakefile does, and what it says; killed with -9."""
     command = [sys.executable, "-c", SNAKEMAKE, str(folder)]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
         try:
             yield process, process.stdout.readline().strip()
         finally:
@@ -55,7 +57,10 @@ def test_the_locks_of_a_killed_snakemake_are_removed(tmp_path: Path) -> None:
         assert said == "None"
         locks = lock(tmp_path)
         with at_work(tmp_path) as (_, said):
-            assert said == f"another Snakemake is at work here: process {first.pid} of {platform.node()}"
+            assert (
+                said
+                == f"another Snakemake is at work here: process {first.pid} of {platform.node()}"
+            )
             first.kill()
             first.wait()
             # The controls: as long as one of them lives, nothing is removed, whichever came first.
@@ -72,7 +77,9 @@ def test_the_locks_of_a_killed_snakemake_are_removed(tmp_path: Path) -> None:
     assert training.exists()  # an orphan may still be writing it; the run tidies up under its lock
 
 
-def test_where_nothing_can_be_locked_nothing_is_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_where_nothing_can_be_locked_nothing_is_removed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     locks = lock(tmp_path)
     files.write_json(tmp_path / ".snakemake" / "hypersphere.json", {"hosts": {platform.node(): 1}})
     monkeypatch.setattr(fcntl, "flock", Mock(side_effect=OSError(95, "Operation not supported")))
@@ -81,7 +88,9 @@ def test_where_nothing_can_be_locked_nothing_is_removed(tmp_path: Path, monkeypa
 
 
 @pytest.mark.parametrize("hosts", [{}, {"another-host": 1, platform.node(): 2}])
-def test_locks_that_may_be_of_another_machine_are_left_alone(tmp_path: Path, hosts: dict[str, int]) -> None:
+def test_locks_that_may_be_of_another_machine_are_left_alone(
+    tmp_path: Path, hosts: dict[str, int]
+) -> None:
     """Our own lock may not be seen from there; nor is it known whose locks are that nobody recorded."""
     locks, record = lock(tmp_path), tmp_path / ".snakemake" / "hypersphere.json"
     files.write_json(record, {"hosts": hosts})
@@ -91,7 +100,8 @@ def test_locks_that_may_be_of_another_machine_are_left_alone(tmp_path: Path, hos
     shutil.rmtree(locks)  # `snakemake --unlock`
     briefly(tmp_path)
     lock(tmp_path)
-    assert "was killed: its locks are removed" in briefly(tmp_path)  # the control: now all is known again
+    # the control: now all is known again
+    assert "was killed: its locks are removed" in briefly(tmp_path)
 
 
 def test_snakemake_has_every_name_that_is_read_or_replaced_in_it() -> None:
@@ -100,16 +110,26 @@ def test_snakemake_has_every_name_that_is_read_or_replaced_in_it() -> None:
     from snakemake_interface_executor_plugins.registry.plugin import Plugin
     from snakemake_interface_executor_plugins.settings import CommonSettings
 
-    kinds: dict[str, type] = {"workflow": Workflow, "workflow.dag_settings": DAGSettings, "asked": DAGSettings}
+    kinds: dict[str, type] = {
+        "workflow": Workflow,
+        "workflow.dag_settings": DAGSettings,
+        "asked": DAGSettings,
+    }
     kinds |= {"executor_plugin": Plugin, "about": CommonSettings}
     tree = ast.parse(Path(snakemake_hooks.__file__).read_text())
-    read = [(ast.unparse(node.value), node.attr) for node in ast.walk(tree) if isinstance(node, ast.Attribute)]
+    read = [
+        (ast.unparse(node.value), node.attr)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Attribute)
+    ]
     calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
     replaced = [node.keywords for node in calls if ast.unparse(node.func) == "dataclasses.replace"]
     read += [("asked", str(keyword.arg)) for keywords in replaced for keyword in keywords]
     used = {(kinds[of], name) for of, name in read if of in kinds}
     assert {kind for kind, _ in used} == set(kinds.values())
-    known = {kind: {*dir(kind), *getattr(kind, "__dataclass_fields__", ())} for kind in kinds.values()}
+    known = {
+        kind: {*dir(kind), *getattr(kind, "__dataclass_fields__", ())} for kind in kinds.values()
+    }
     lacks = sorted(f"{kind.__name__}.{name}" for kind, name in used if name not in known[kind])
     if "executor_plugin" not in inspect.signature(Workflow.execute).parameters:
         lacks.append("Workflow.execute(executor_plugin=...)")
@@ -141,6 +161,7 @@ def test_a_folder_of_snakemake_that_cannot_be_written_is_a_sentence(
         workflow.execute(plugin)
     words = "Read-only file system; Snakemake keeps its records there"
     assert stopped.value.code == f"hypersphere: {tmp_path / place}: {words}"
-    error.filename = str(tmp_path / "results" / "a")  # the control: of other files Snakemake says what it knows
+    # the control: of other files Snakemake says what it knows
+    error.filename = str(tmp_path / "results" / "a")
     with pytest.raises(OSError, match="Read-only"):
         workflow.execute(plugin)

@@ -16,8 +16,26 @@ from ..statistics.world import World, at, claim
 pytestmark = pytest.mark.long
 
 ROOT = Path(__file__).resolve().parents[3]
-SLOW = ("torch", "torchvision", "sklearn", "scipy.stats", "statsmodels", "seaborn", "matplotlib", "pandas", "snakemake")
-TRAINED = ("torchvision", "torch._dynamo", "sklearn", "scipy", "pandas", "matplotlib", "pytorch_optimizer")
+SLOW = (
+    "torch",
+    "torchvision",
+    "sklearn",
+    "scipy.stats",
+    "statsmodels",
+    "seaborn",
+    "matplotlib",
+    "pandas",
+    "snakemake",
+)
+TRAINED = (
+    "torchvision",
+    "torch._dynamo",
+    "sklearn",
+    "scipy",
+    "pandas",
+    "matplotlib",
+    "pytorch_optimizer",
+)
 REPORT = """
 import sys
 from hypersphere.command import cli
@@ -30,7 +48,9 @@ sys.exit(status)
 def loaded(folder: Path, slow: Sequence[str], *words: str) -> set[str]:
     """Which of the slow modules a command of the project in ``folder`` imports."""
     command = [sys.executable, "-c", REPORT, ",".join(slow), *words]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, env={**os.environ, "MPLBACKEND": "agg"})
+    done = subprocess.run(
+        command, cwd=folder, capture_output=True, text=True, env={**os.environ, "MPLBACKEND": "agg"}
+    )
     assert done.returncode == 0, done.stderr
     return set(done.stdout.splitlines()[-1].split()[1:])
 
@@ -53,7 +73,9 @@ def test_drawing_and_judging_import_only_what_they_use(tmp_path: Path) -> None:
     assert {words: loaded(world.root, SLOW, *words.split()) for words in expected} == expected
 
 
-def test_training_and_probing_import_no_library_that_a_small_run_does_not_use(tmp_path: Path, finished: Path) -> None:
+def test_training_and_probing_import_no_library_that_a_small_run_does_not_use(
+    tmp_path: Path, finished: Path
+) -> None:
     """On a finished batch of small ResNets, of which one run and all evaluations are made again."""
     root = tmp_path / "project"
     shutil.copytree(finished, root)

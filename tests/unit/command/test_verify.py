@@ -38,7 +38,9 @@ def test_a_snakemake_that_fails_is_a_sentence(
     for status in (1, -9):
         for output in OUTPUTS.values():
 
-            def failing(root: Path, *settings: Any, left: str = output, status: int = status) -> Any:
+            def failing(
+                root: Path, *settings: Any, left: str = output, status: int = status
+            ) -> Any:
                 for name, content in LOGS[logs].items():
                     files.write_text(root / "logs" / f"{name}.log", content)
                 return subprocess.CompletedProcess([], status, left, "")
@@ -48,7 +50,9 @@ def test_a_snakemake_that_fails_is_a_sentence(
                 verify._rebuild(plan)
 
 
-def test_what_no_manifest_lists_is_named_and_left_alone(project_root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_no_manifest_lists_is_named_and_left_alone(
+    project_root: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """What a person or a kill left; a run that is begun is no leftover, and of many things a few are named."""
     plan = planning.make(project_root)
     results, (done, begun, *_) = plan.config.results, plan.runs
@@ -70,7 +74,9 @@ def test_what_no_manifest_lists_is_named_and_left_alone(project_root: Path, caps
     def said() -> list[str]:
         with pytest.raises(HypersphereError):  # most runs are missing
             verify.verify(plan, [], rebuild=False)
-        return [line for line in capsys.readouterr().out.splitlines() if line.startswith("left alone: ")]
+        return [
+            line for line in capsys.readouterr().out.splitlines() if line.startswith("left alone: ")
+        ]
 
     assert sorted(said()) == sorted(f"left alone: {path}: no manifest lists it" for path in left)
     assert sorted(project_root.rglob("*")) == before

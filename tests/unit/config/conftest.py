@@ -30,9 +30,16 @@ for _name in ("statistics", "certainty"):
     CONTENT[_name] = yaml.safe_load((PROJECT / FILES[_name]).read_text(encoding="utf-8"))
 
 FIELDS = (
-    "artifact,method,variant,baseline,dataset,setting,metric,reported,reported_std,reading,sentence,source,direction"
+    "artifact,method,variant,baseline,dataset,setting,"
+    "metric,reported,reported_std,reading,sentence,source,direction"
 )
-VALUE = {"kind": "value", "origin": "printed", "artifact": "t", "reading": PRINTED, "metric": "knn_top1"}
+VALUE = {
+    "kind": "value",
+    "origin": "printed",
+    "artifact": "t",
+    "reading": PRINTED,
+    "metric": "knn_top1",
+}
 CELL = {"method": "simclr", "variant": "cut", "dataset": "cats"}
 COMPARED = {"kind": "comparison", "baseline": "baseline"}
 
@@ -41,7 +48,9 @@ def table(folder: Path, *rows: dict[str, str]) -> Path:
     """A file of claims a, b, c …, each of which begins as ``VALUE`` and ``CELL`` do."""
     file = folder / "claims.csv"
     with file.open("w", newline="") as handle:
-        writer = csv.DictWriter(handle, ["id", "kind", "origin", *FIELDS.split(",")], restval="", lineterminator="\n")
+        writer = csv.DictWriter(
+            handle, ["id", "kind", "origin", *FIELDS.split(",")], restval="", lineterminator="\n"
+        )
         writer.writeheader()
         for name, row in zip("abcdefgh", rows, strict=False):
             writer.writerow({"id": name, **VALUE, **CELL, **row})

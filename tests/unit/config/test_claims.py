@@ -28,14 +28,19 @@ from .conftest import CELL, COMPARED, FIELDS, VALUE, table
 
 @cache
 def claims() -> list[Claim]:
-    return [claim for file in sorted((ROOT / "papers").glob("*/claims.csv")) for claim in load(file)]
+    return [
+        claim for file in sorted((ROOT / "papers").glob("*/claims.csv")) for claim in load(file)
+    ]
 
 
 @pytest.mark.parametrize("setting", ["batch.size=512;epoch=100", "epoch=100;batch.size=512.0"])
 def test_the_coordinates_of_a_claim_are_those_of_a_cell(tmp_path: Path, setting: str) -> None:
     (claim,) = load(table(tmp_path, {"setting": setting, "reported": "56.5"}))
     assert claim.coordinates == {**CELL, "measure": "knn_top1", "batch.size": 512, "epoch": 100}
-    assert claim.text == "method=simclr;variant=cut;dataset=cats;batch.size=512;epoch=100;measure=knn_top1"
+    assert (
+        claim.text
+        == "method=simclr;variant=cut;dataset=cats;batch.size=512;epoch=100;measure=knn_top1"
+    )
     empty = {"method": "", "variant": "", "setting": "beta=1;m1=0.4", "metric": "", "reported": "3"}
     (claim,) = load(table(tmp_path, empty))
     assert claim.text == "dataset=cats;beta=1;m1=0.4"
@@ -52,7 +57,9 @@ def test_the_coordinates_of_a_claim_are_those_of_a_cell(tmp_path: Path, setting:
         ),
     ],
 )
-def test_a_baseline_is_a_variant_or_the_coordinates_that_differ(tmp_path: Path, baseline: str, expected: str) -> None:
+def test_a_baseline_is_a_variant_or_the_coordinates_that_differ(
+    tmp_path: Path, baseline: str, expected: str
+) -> None:
     row = {"kind": "comparison", "baseline": baseline, "setting": "logits.s=10", "reported": "4.5"}
     (claim,) = load(table(tmp_path, row))
     assert text(claim.compared_with) == expected
@@ -76,14 +83,17 @@ UNREADABLE = {
 
 
 @pytest.mark.parametrize("content", UNREADABLE.values(), ids=UNREADABLE)
-def test_a_file_of_claims_that_cannot_be_read(tmp_path: Path, refused: Refused, content: str) -> None:
+def test_a_file_of_claims_that_cannot_be_read(
+    tmp_path: Path, refused: Refused, content: str
+) -> None:
     (tmp_path / "p.csv").write_text(content, errors="surrogateescape")
     with refused():
         load(tmp_path / "p.csv")
 
 
 BASELINE = {"variant": "baseline", "reported": "56.5"}
-OTHERS: list[dict[str, str]] = [  # each is another number: of another setting, measure, reading, artifact, dataset
+# each is another number: of another setting, measure, reading, artifact, dataset
+OTHERS: list[dict[str, str]] = [
     {"reported": "1", "setting": "epoch=50"},
     {"reported": "2", "metric": "knn_top5"},
     {"reported": "3", "origin": "corrected", "reading": "M7"},
@@ -101,10 +111,16 @@ BY_SETTING = [
 @pytest.mark.parametrize(
     ("rows", "reported", "level"),
     [
-        ([COMPARED, {"reported": "61.1"}, BASELINE, *OTHERS], 4.6, 56.5),  # and not 4.6000000000000014
+        # and not 4.6000000000000014
+        ([COMPARED, {"reported": "61.1"}, BASELINE, *OTHERS], 4.6, 56.5),
         (BY_SETTING, -2.5, 62.5),
         ([EQUAL, {"reported": "56.4"}, BASELINE], -0.1, 56.5),
-        ([row | {"metric": "norm"} for row in (COMPARED, {"reported": "0.9"}, BASELINE)], -55.6, None),  # no accuracy
+        # no accuracy
+        (
+            [row | {"metric": "norm"} for row in (COMPARED, {"reported": "0.9"}, BASELINE)],
+            -55.6,
+            None,
+        ),
         ([row | {"metric": "mce"} for row in (EQUAL, {"reported": "57"}, BASELINE)], 0.5, 56.5),
         ([COMPARED | {"direction": "larger"}], None, None),
         ([EQUAL], None, None),  # of a figure that prints no number
@@ -127,7 +143,9 @@ def test_what_is_printed_as_a_loss_is_no_sentence_of_gain() -> None:
         if claim.direction == "equal":
             return 0.0
         difference = SIGNS.get(claim.direction or "", claim.reported or 0.0)
-        return -difference if claim.metric and MEASURES[claim.metric].better == "lower" else difference
+        return (
+            -difference if claim.metric and MEASURES[claim.metric].better == "lower" else difference
+        )
 
     of_losses = (
         "A published loss, against the sentence: ",
@@ -150,19 +168,31 @@ def test_what_is_printed_as_a_loss_is_no_sentence_of_gain() -> None:
     )
     told = [claim for claim in claims() if claim.kind == "comparison" and printed_gain(claim)]
     assert sum(printed_gain(claim) < 0 for claim in told) > 20
-    assert [one.id for one in told if one.sentence.startswith(of_losses) != (printed_gain(one) < 0)] == []
+    assert [
+        one.id for one in told if one.sentence.startswith(of_losses) != (printed_gain(one) < 0)
+    ] == []
 
 
-def test_readings_are_errata_and_what_an_erratum_reads_or_is_ours_is_not_counted_as_printed() -> None:
+def test_readings_are_errata_and_what_an_erratum_reads_or_is_ours_is_not_counted_as_printed() -> (
+    None
+):
     """Of a printed number or sentence, and of what somebody makes of it, only one is the document's."""
-    assert {part for claim in claims() for part in claim.reading.split(", ")} <= {PRINTED, *(one.id for one in LEDGER)}
+    assert {part for claim in claims() for part in claim.reading.split(", ")} <= {
+        PRINTED,
+        *(one.id for one in LEDGER),
+    }
     assert {claim.origin for claim in claims()} == {"printed", "corrected", "ours"}
     for claim in claims():
         assert claim.origin != "printed" or claim.reading == PRINTED, claim.id
         assert claim.origin == "ours" or not re.search(r"(^|[(;,] ?)ours\b", claim.source), claim.id
 
 
-TABLE = {"draw": "table", "title": "A table", "rows": {"method.variant": ["simclr.cut"]}, "measure": "knn_top1"}
+TABLE = {
+    "draw": "table",
+    "title": "A table",
+    "rows": {"method.variant": ["simclr.cut"]},
+    "measure": "knn_top1",
+}
 STUDY = {"draw": "study_table", "title": "A study", "study": "printed_numbers"}
 
 
@@ -187,7 +217,9 @@ def artifact_of(*datasets: str, **fields: Any) -> dict[str, Any]:
         (STUDY | {"needs": ["human_labels"]}, {"provides": ["human_labels"]}, ""),
     ],
 )
-def test_why(planned: Planned, artifact: dict[str, Any], scale: dict[str, Any], reason: str) -> None:
+def test_why(
+    planned: Planned, artifact: dict[str, Any], scale: dict[str, Any], reason: str
+) -> None:
     plan = planned(paper={"artifacts.a": artifact}, scale=scale)
     assert why_not_made(plan, "p", "a") == reason
     assert why_not_made(plan, "p", "x") == "no artifact of this name is declared"
@@ -214,8 +246,14 @@ PLACE = "method=simclr;variant={};dataset={};measure=knn_top1"
         (claim(), ""),
         (claim(kind="comparison", baseline="baseline"), ""),
         (claim(dataset="dogs"), "nothing stands for dogs at this scale"),
-        (claim(kind="comparison", baseline="dataset=dogs"), "nothing stands for dogs at this scale"),
-        (claim(variant="hot"), f"no cell of table has the coordinates {PLACE.format('hot', 'cats')}"),
+        (
+            claim(kind="comparison", baseline="dataset=dogs"),
+            "nothing stands for dogs at this scale",
+        ),
+        (
+            claim(variant="hot"),
+            f"no cell of table has the coordinates {PLACE.format('hot', 'cats')}",
+        ),
         (
             claim(variant="baseline", kind="comparison", baseline="cut"),
             f"table does not compare {PLACE.format('baseline', 'cats')} with {PLACE.format('cut', 'cats')}",
@@ -238,12 +276,16 @@ def test_what_can_be_executed_is_shown_by_tests_and_statements_that_exist(
     missing_tests: Callable[[list[str]], list[str]],
 ) -> None:
     """Or by claims: statistics/test_studies.py checks that exact studies answer those of their artifacts."""
-    known = {statement.id for paper in CONFIG.papers for statement in theorems.statements(CONFIG, paper)}
+    known = {
+        statement.id for paper in CONFIG.papers for statement in theorems.statements(CONFIG, paper)
+    }
     known |= {claim.id for claim in claims()}
     named = [name for entry in LEDGER for name in entry.tests]
     assert len(named) > 100
     assert missing_tests([name for name in named if name not in known]) == []
-    assert [entry.id for entry in LEDGER if entry.kind in ("breaks", "claim") and not entry.tests] == []
+    assert [
+        entry.id for entry in LEDGER if entry.kind in ("breaks", "claim") and not entry.tests
+    ] == []
 
 
 def test_entries_carry_their_documents_letter_and_stand_in_the_order_of_their_numbers() -> None:
@@ -251,6 +293,10 @@ def test_entries_carry_their_documents_letter_and_stand_in_the_order_of_their_nu
     assert {entry.document for entry in LEDGER} == {*documents}
     for letter, document in zip("MLNSDX", documents, strict=True):
         ids = [entry.id for entry in LEDGER if entry.document == document]
-        numbers = [(int(number), suffix) for i in ids for number, suffix in re.findall(rf"^{letter}(\d+)([a-z]?)$", i)]
+        numbers = [
+            (int(number), suffix)
+            for i in ids
+            for number, suffix in re.findall(rf"^{letter}(\d+)([a-z]?)$", i)
+        ]
         assert numbers == sorted(numbers)
         assert len(numbers) == len(ids)

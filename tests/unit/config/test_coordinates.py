@@ -10,7 +10,13 @@ from hypersphere.config import coordinates
 
 from ...fixtures import Refused
 
-PATHS = ("batch.size", "logits.s", "objective.temperature", "optimiser.weight_decay", "schedule.epochs")
+PATHS = (
+    "batch.size",
+    "logits.s",
+    "objective.temperature",
+    "optimiser.weight_decay",
+    "schedule.epochs",
+)
 VALUES = st.one_of(
     st.booleans(),
     st.integers(-(10**6), 10**6),
@@ -18,13 +24,18 @@ VALUES = st.one_of(
     st.text("aeinf01._+-", min_size=1, max_size=4),
 )
 PLACES = st.dictionaries(
-    st.sampled_from((*coordinates.IDENTITY, *coordinates.READINGS, *PATHS)), VALUES, min_size=0, max_size=6
+    st.sampled_from((*coordinates.IDENTITY, *coordinates.READINGS, *PATHS)),
+    VALUES,
+    min_size=0,
+    max_size=6,
 )
 
 
 @settings(deadline=None)
 @given(PLACES, st.randoms())
-def test_text_is_read_back_in_whatever_order_it_was_given(place: dict[str, Any], random: Any) -> None:
+def test_text_is_read_back_in_whatever_order_it_was_given(
+    place: dict[str, Any], random: Any
+) -> None:
     keys = list(place)
     random.shuffle(keys)
     assert coordinates.text({key: place[key] for key in keys}) == coordinates.text(place)
@@ -37,12 +48,22 @@ def test_text_is_read_back_in_whatever_order_it_was_given(place: dict[str, Any],
 
 def test_identity_first_then_paths_then_readings() -> None:
     place = {"target": "cats", "epoch": 40, "variant": "cut", "logits.s": 10, "batch.size": 512}
-    place |= {"split": "test", "measure": "norm", "dataset": "dogs", "method": "simclr", "by": "norms"}
+    place |= {
+        "split": "test",
+        "measure": "norm",
+        "dataset": "dogs",
+        "method": "simclr",
+        "by": "norms",
+    }
     expected = (
-        "method=simclr;variant=cut;dataset=dogs;batch.size=512;logits.s=10;epoch=40;target=cats;by=norms;split=test"
+        "method=simclr;variant=cut;dataset=dogs;batch.size=512;logits.s=10;"
+        "epoch=40;target=cats;by=norms;split=test;measure=norm"
     )
-    assert coordinates.text(place) == f"{expected};measure=norm"
-    assert coordinates.setting(place) == "batch.size=512;logits.s=10;epoch=40;target=cats;by=norms;split=test"
+    assert coordinates.text(place) == expected
+    assert (
+        coordinates.setting(place)
+        == "batch.size=512;logits.s=10;epoch=40;target=cats;by=norms;split=test"
+    )
     assert coordinates.of_run(place) == {"batch.size": 512, "logits.s": 10}
     assert coordinates.of_probe(place) == {"split": "test"}
 
@@ -70,7 +91,17 @@ def test_a_value_has_one_form(value: Any, one_form: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "wrong", ["a=1;epoch", "a=1;=3", "epoch=", "epoch 3", "epoch=3 of 4", "epoch=3=4", "s=1,2", "epoch=1;s=2;epoch=1"]
+    "wrong",
+    [
+        "a=1;epoch",
+        "a=1;=3",
+        "epoch=",
+        "epoch 3",
+        "epoch=3 of 4",
+        "epoch=3=4",
+        "s=1,2",
+        "epoch=1;s=2;epoch=1",
+    ],
 )
 def test_what_is_not_key_and_value_or_twice_is_said(refused: Refused, wrong: str) -> None:
     with refused():
@@ -80,7 +111,9 @@ def test_what_is_not_key_and_value_or_twice_is_said(refused: Refused, wrong: str
 def test_a_product_varies_its_last_key_fastest() -> None:
     axis: coordinates.Axis = {"dataset": ["cats", "dogs"], "epoch": [10, 20.0], "split": "test"}
     rows = [("cats", 10), ("cats", 20), ("dogs", 10), ("dogs", 20)]
-    assert coordinates.points(axis) == [{"dataset": d, "epoch": e, "split": "test"} for d, e in rows]
+    assert coordinates.points(axis) == [
+        {"dataset": d, "epoch": e, "split": "test"} for d, e in rows
+    ]
 
 
 @pytest.mark.parametrize(

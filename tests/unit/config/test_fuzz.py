@@ -29,12 +29,40 @@ TRIED = settings(
 )
 EDITED = [*PROJECT.glob("config/**/*.yaml"), *PROJECT.glob("papers/**/*.yaml")]
 YAML = sorted(path.relative_to(PROJECT).as_posix() for path in EDITED)
-CLAIMS = sorted(path.relative_to(PROJECT).as_posix() for path in PROJECT.glob("papers/*/claims.csv"))
+CLAIMS = sorted(
+    path.relative_to(PROJECT).as_posix() for path in PROJECT.glob("papers/*/claims.csv")
+)
 
 WRONG: list[Any] = [
     *(None, True, False, -1, 0, 1, 3.5, 1e308, float("inf"), float("nan"), 10**26, -(10**26)),
-    *("", " ", "a", "../../evil", "/", ".", "a\nb", "é", "\u202e", "x" * 300, "knn", "1e-3", "2024-13-45"),
-    *([], [[]], {}, [None], {"a": {}}, {"name": "simclr"}, [1, "a", None], {"": 1}, {3: 4}, {None: None}, {True: 1}),
+    *(
+        "",
+        " ",
+        "a",
+        "../../evil",
+        "/",
+        ".",
+        "a\nb",
+        "é",
+        "\u202e",
+        "x" * 300,
+        "knn",
+        "1e-3",
+        "2024-13-45",
+    ),
+    *(
+        [],
+        [[]],
+        {},
+        [None],
+        {"a": {}},
+        {"name": "simclr"},
+        [1, "a", None],
+        {"": 1},
+        {3: 4},
+        {None: None},
+        {True: 1},
+    ),
 ]
 
 
@@ -58,7 +86,10 @@ def judge(root: Path, file: str, content: bytes) -> str | None:
         planning.check_sizes(plan)
     except HypersphereError as error:
         said = str(error)
-        named = any(word in said for word in (f"{root}/config/", f"{root}/papers/", "errata.yaml", "statistics.yaml"))
+        named = any(
+            word in said
+            for word in (f"{root}/config/", f"{root}/papers/", "errata.yaml", "statistics.yaml")
+        )
         assert (named, "\n" in said) == (True, False), said
         assert len(said.replace(str(root), "")) <= 2100, said
         return said
@@ -76,7 +107,13 @@ def judge(root: Path, file: str, content: bytes) -> str | None:
 def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
     if path:
         yield path
-    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    items = (
+        value.items()
+        if isinstance(value, dict)
+        else enumerate(value)
+        if isinstance(value, list)
+        else ()
+    )
     for key, inner in items:
         yield from places(inner, (*path, key))
 
@@ -111,7 +148,10 @@ def test_damaged_text(project: Path, file: str, data: st.DataObject) -> None:
     start = data.draw(st.integers(0, len(content)))
     end = data.draw(st.integers(start, min(len(content), start + 40)))
     other = data.draw(
-        st.one_of(st.binary(max_size=8), st.sampled_from([b"\0", b"\xff", b"\n", b"  ", b'"', b",,", b": "]))
+        st.one_of(
+            st.binary(max_size=8),
+            st.sampled_from([b"\0", b"\xff", b"\n", b"  ", b'"', b",,", b": "]),
+        )
     )
     times = data.draw(st.sampled_from([0, 1, 2, 50]))
     judge(project, file, content[:start] + other + content[start:end] * times + content[end:])
@@ -124,7 +164,9 @@ def test_one_wrong_field_of_a_claim(project: Path, file: str, data: st.DataObjec
     lines = (project / file).read_text(encoding="utf-8").splitlines(keepends=True)
     row = data.draw(st.integers(0, len(lines) - 1))
     fields = lines[row].rstrip("\n").split(",")
-    fields[data.draw(st.integers(0, len(fields) - 1))] = data.draw(st.sampled_from([str(value) for value in WRONG]))
+    fields[data.draw(st.integers(0, len(fields) - 1))] = data.draw(
+        st.sampled_from([str(value) for value in WRONG])
+    )
     lines[row] = ",".join(fields) + "\n"
     judge(project, file, "".join(lines).encode())
 

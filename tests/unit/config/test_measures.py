@@ -13,15 +13,21 @@ from ...fixtures import Refused
 
 
 @pytest.mark.parametrize("classes", [2, 5, 7, 10])
-@pytest.mark.parametrize(("name", "guesses"), [("knn_top1", 1), ("linear_top5", 5), ("transfer_top5", 5)])
-def test_chance_is_the_share_of_blind_guesses_that_name_the_class(name: str, guesses: int, classes: int) -> None:
+@pytest.mark.parametrize(
+    ("name", "guesses"), [("knn_top1", 1), ("linear_top5", 5), ("transfer_top5", 5)]
+)
+def test_chance_is_the_share_of_blind_guesses_that_name_the_class(
+    name: str, guesses: int, classes: int
+) -> None:
     """By counting: of all sets of so many classes, those that hold class 0."""
     sets = list(combinations(range(classes), min(guesses, classes)))
     share = 100 * sum(0 in named for named in sets) / len(sets)
     assert MEASURES[name].chance(classes) == pytest.approx(share)
 
 
-def test_chance_of_a_ranking_does_not_depend_on_the_classes_and_what_no_guess_gives_has_none() -> None:
+def test_chance_of_a_ranking_does_not_depend_on_the_classes_and_what_no_guess_gives_has_none() -> (
+    None
+):
     """Only percentages have a chance, or a margin in points."""
     for name, level in {"norm_auroc": 50, "ood_contrast_auroc": 50, "norm_gain": 0}.items():
         assert [MEASURES[name].chance(classes) for classes in (2, 100)] == [level, level]
@@ -51,7 +57,9 @@ def test_every_measure_of_a_probe_is_in_the_table(probe: str) -> None:
         (",kNN accuracy,%,1,", ",kNN accuracy,%,16,"),
     ],
 )
-def test_a_wrong_row_of_the_table_is_named(tmp_path: Path, old: str, new: str, refused: Refused) -> None:
+def test_a_wrong_row_of_the_table_is_named(
+    tmp_path: Path, old: str, new: str, refused: Refused
+) -> None:
     file = tmp_path / "measures.csv"
     file.write_text(FILE.read_text().replace(old, new))
     with refused():

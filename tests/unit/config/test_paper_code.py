@@ -32,8 +32,12 @@ def _released_again() -> object:
     paper_code.admit(configured().folders)
 
 
-def test_a_folder_anywhere_is_a_package_and_another_of_that_name_replaces_it(tmp_path: Path) -> None:
-    first, second = (folder(tmp_path / one / "mine", theorems=f"STATEMENTS = ('{one}',)\n") for one in ("a", "b"))
+def test_a_folder_anywhere_is_a_package_and_another_of_that_name_replaces_it(
+    tmp_path: Path,
+) -> None:
+    first, second = (
+        folder(tmp_path / one / "mine", theorems=f"STATEMENTS = ('{one}',)\n") for one in ("a", "b")
+    )
     for place, said in ((first, "a"), (second, "b"), (first, "a")):
         paper_code.admit({"mine": place})
         module = paper_code.theorems("mine")
@@ -43,31 +47,47 @@ def test_a_folder_anywhere_is_a_package_and_another_of_that_name_replaces_it(tmp
 
 
 def test_a_study_is_the_papers_own_or_shared(tmp_path: Path) -> None:
-    paper_code.admit({"mine": folder(tmp_path / "mine", studies__waves__compute=STUDY.format("waves"))})
+    paper_code.admit(
+        {"mine": folder(tmp_path / "mine", studies__waves__compute=STUDY.format("waves"))}
+    )
     own, shared = paper_code.study("mine", "waves"), paper_code.study("mine", "sentences")
     assert own is not None
     assert shared is not None
-    assert (own.compute, own.draw) == ("papers.mine.studies.waves.compute", "papers.mine.studies.waves.draw")
-    assert (shared.compute, shared.draw) == ("hypersphere.exact.sentences", "hypersphere.report.drawings.sentences")
+    assert (own.compute, own.draw) == (
+        "papers.mine.studies.waves.compute",
+        "papers.mine.studies.waves.draw",
+    )
+    assert (shared.compute, shared.draw) == (
+        "hypersphere.exact.sentences",
+        "hypersphere.report.drawings.sentences",
+    )
     assert paper_code.study("mine", "cosine_field") is None
     assert paper_code.studies("mine") == ["printed_numbers", "sentences", "waves"]
     assert paper_code.theorems("mine") is None
 
 
-def test_a_study_says_which_plug_in_it_lacks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_study_says_which_plug_in_it_lacks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A plug-in that is there lacks nothing; a module answers for itself."""
     (tmp_path / "asked.py").write_text("def missing() -> str:\n    return 'install it'\n")
     monkeypatch.syspath_prepend(str(tmp_path))
     for needs, expected in (("hypersphere_text", ""), ("asked", "install it")):
         text = f"NEEDS = {needs!r}\n" + STUDY.format(f"of_{needs}")
-        paper_code.admit({"mine": folder(tmp_path / needs / "mine", **{f"studies__of_{needs}__compute": text})})
+        paper_code.admit(
+            {"mine": folder(tmp_path / needs / "mine", **{f"studies__of_{needs}__compute": text})}
+        )
         code = paper_code.study("mine", f"of_{needs}")
         assert code is not None
         assert code.missing == expected
 
 
-@pytest.mark.parametrize("text", ["STATEMENTS = (nobody,)\n", "import nobody_at_all\n", "ANOTHER = 1\n", "A = (\n"])
-def test_what_is_wrong_in_a_papers_code_is_one_sentence(tmp_path: Path, refused: Refused, text: str) -> None:
+@pytest.mark.parametrize(
+    "text", ["STATEMENTS = (nobody,)\n", "import nobody_at_all\n", "ANOTHER = 1\n", "A = (\n"]
+)
+def test_what_is_wrong_in_a_papers_code_is_one_sentence(
+    tmp_path: Path, refused: Refused, text: str
+) -> None:
     paper_code.admit({"mine": folder(tmp_path / "mine", theorems=text)})
     with refused():
         paper_code.load("papers.mine.theorems", "STATEMENTS")

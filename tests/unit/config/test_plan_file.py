@@ -24,7 +24,16 @@ def alike(one: Plan, other: Plan) -> None:
     """All that commands take from a plan, in its order."""
     assert one.cells == other.cells
     assert one.protocols == other.protocols
-    for name in ("runs", "batches", "evaluations", "controls", "artifacts", "datasets", "unmeasured", "drawn_together"):
+    for name in (
+        "runs",
+        "batches",
+        "evaluations",
+        "controls",
+        "artifacts",
+        "datasets",
+        "unmeasured",
+        "drawn_together",
+    ):
         ours, theirs = getattr(one, name), getattr(other, name)
         assert ours == theirs, name
         assert [*ours] == [*theirs], name
@@ -84,7 +93,9 @@ EDITED = (
 )
 
 
-def test_a_file_from_before_any_file_of_config_changed_is_not_taken(root: Path, taken: Callable[..., bool]) -> None:
+def test_a_file_from_before_any_file_of_config_changed_is_not_taken(
+    root: Path, taken: Callable[..., bool]
+) -> None:
     for name in EDITED:
         file = root / name
         before = file.read_bytes()
@@ -113,7 +124,9 @@ def test_a_file_of_other_code_or_of_another_python_is_not_taken(
     assert not taken()
 
 
-def test_a_file_with_any_byte_changed_cut_short_or_missing_is_not_taken(root: Path, taken: Callable[..., bool]) -> None:
+def test_a_file_with_any_byte_changed_cut_short_or_missing_is_not_taken(
+    root: Path, taken: Callable[..., bool]
+) -> None:
     file = plan_file.path(project.load(root, TINY))
     whole = file.read_bytes()
     draws = random.Random(0)
@@ -130,7 +143,9 @@ def test_a_file_with_any_byte_changed_cut_short_or_missing_is_not_taken(root: Pa
     assert not taken()
 
 
-def test_a_file_that_fits_is_read_and_no_plan_is_made(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_that_fits_is_read_and_no_plan_is_made(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(planning, "of", lambda config: pytest.fail("a plan was made"))
     config = project.load(root, TINY)
     assert plan_file.load(config).runs
@@ -146,20 +161,39 @@ def content(root: Path) -> dict[str, bytes]:
     """All results but those that hold times."""
     found = {}
     for file in sorted((root / "results").rglob("*")):
-        if file.is_file() and file.suffix != ".lock" and ("runs" not in file.parts or file.name in SAME):
+        if (
+            file.is_file()
+            and file.suffix != ".lock"
+            and ("runs" not in file.parts or file.name in SAME)
+        ):
             found[file.relative_to(root).as_posix()] = file.read_bytes()
     return found
 
 
 def test_every_command_gives_the_same_with_and_without_a_plan_file(
-    finished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    finished: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     plan = planning.make(finished, TINY)
     batch = plan.batches[0]
     first = batch.runs[0].name
     commands = [
-        *("prepare upright", f"pretrain {first}", f"evaluate {batch.id}", f"pack {batch.runs[1].name}"),
-        *("artifact embedding_norms/table5", "claims", "scorecard", f"plan {first}", "cost", "new-paper mine"),
+        *(
+            "prepare upright",
+            f"pretrain {first}",
+            f"evaluate {batch.id}",
+            f"pack {batch.runs[1].name}",
+        ),
+        *(
+            "artifact embedding_norms/table5",
+            "claims",
+            "scorecard",
+            f"plan {first}",
+            "cost",
+            "new-paper mine",
+        ),
     ]
     said, made = [], []
     for name, words in (("with", ["--as-planned"]), ("without", [])):
@@ -169,10 +203,14 @@ def test_every_command_gives_the_same_with_and_without_a_plan_file(
         shutil.rmtree(root / "results" / "tiny" / "evaluations")
         plan_file.write(planning.make(root, TINY))
         monkeypatch.chdir(root)
-        statuses = [cli.main([*command.split(), "--set", "scale=tiny", *words]) for command in commands]
+        statuses = [
+            cli.main([*command.split(), "--set", "scale=tiny", *words]) for command in commands
+        ]
         printed = capsys.readouterr()
         assert NOTE not in printed.err
-        text = re.sub(r"[0-9.]+ s\b", "SECONDS", (printed.out + printed.err).replace(str(root), "ROOT"))
+        text = re.sub(
+            r"[0-9.]+ s\b", "SECONDS", (printed.out + printed.err).replace(str(root), "ROOT")
+        )
         said.append([statuses, *text.splitlines()])
         made.append(content(root))
     assert said[0] == said[1]

@@ -22,7 +22,9 @@ from hypersphere.config.run import Run
 from ...fixtures import Approve, Planned, Project, Refused
 from ...golden.released import ROOT, released
 
-PLANS: dict[str, Any] = yaml.safe_load(Path(__file__).with_name("plans.yaml").read_text(encoding="utf-8"))
+PLANS: dict[str, Any] = yaml.safe_load(
+    Path(__file__).with_name("plans.yaml").read_text(encoding="utf-8")
+)
 del PLANS["parts"]
 USUAL = {"run", "methods.simclr", "methods.simsiam", "default"}
 """What sets most fields of a run; these are not written."""
@@ -37,7 +39,10 @@ def numbered(plan: Plan) -> dict[str, str]:
     """A name for each run of a plan, without its seed and digest: ``simclr1``."""
     runs = [cell.run for cell in plan.cells if cell.run]
     alike = list(dict.fromkeys(run.model_dump_json(exclude={"seed"}) for run in runs))
-    return {run.name: f"{run.method.name}{alike.index(run.model_dump_json(exclude={'seed'})) + 1}" for run in runs}
+    return {
+        run.name: f"{run.method.name}{alike.index(run.model_dump_json(exclude={'seed'})) + 1}"
+        for run in runs
+    }
 
 
 def of_cells(cells: list[Cell], numbers: dict[str, str]) -> Iterator[str]:
@@ -64,7 +69,9 @@ def of_run(plan: Plan, run: Run) -> str:
             fields.append(f"{path}={value} ({where})")
     for one in plan.evaluations[run.name].values():
         places = listed(f"{epoch} {dataset}" for epoch, dataset in sorted(one.at))
-        fields.append(f"{one.protocol.probe.name}({text(one.protocol.probe.parameters)}) at {places}")
+        fields.append(
+            f"{one.protocol.probe.name}({text(one.protocol.probe.parameters)}) at {places}"
+        )
     shown = [cell for cell in plan.cells if cell.run and cell.run.name == run.name]
     studies = {named for cell in shown for named in confirms(cell, plan.config)}
     study = [f"plan {named.rpartition('=')[0]}" for named in sorted(studies)]
@@ -83,14 +90,18 @@ def written(plan: Plan) -> Iterator[str]:
         for point, other in declared.comparisons:
             changed = {key: value for key, value in other.items() if point.get(key) != value}
             yield f"{artifact}: {text(point)} against {text(changed)}, {declared.test}"
-    yield from dict.fromkeys(f"{numbers[run.name]}: {of_run(plan, run)}" for run in plan.runs.values())
+    yield from dict.fromkeys(
+        f"{numbers[run.name]}: {of_run(plan, run)}" for run in plan.runs.values()
+    )
     if studies:
         return
     for batch in plan.batches:
         yield f"batch {batch.id[:-9]}: {listed(f'{numbers[run.name]}/{run.seed}' for run in batch.runs)}"
     for job, artifacts in plan.drawn_together.items():
         yield f"job {job}: {listed(map('/'.join, artifacts))}"
-    pixels = {name: len(asked) for name, asked in plan.protocols_of_pixels(plan.runs.values()).items()}
+    pixels = {
+        name: len(asked) for name, asked in plan.protocols_of_pixels(plan.runs.values()).items()
+    }
     yield f"data: {listed(plan.datasets)}; protocols of raw pixels {pixels}"
 
 
@@ -118,8 +129,12 @@ def test_plan(project: Project, approve: Approve, name: str) -> None:
     check_batches(plan)
 
 
-@pytest.mark.parametrize(("size", "jobs"), [(1, [1] * 12), (3, [2, 2, 3, 3, 2]), (4, [4, 4, 4]), (100, [12])])
-def test_batches_hold_no_more_runs_than_they_may(project: Project, size: int, jobs: list[int]) -> None:
+@pytest.mark.parametrize(
+    ("size", "jobs"), [(1, [1] * 12), (3, [2, 2, 3, 3, 2]), (4, [4, 4, 4]), (100, [12])]
+)
+def test_batches_hold_no_more_runs_than_they_may(
+    project: Project, size: int, jobs: list[int]
+) -> None:
     """Numbers of runs by hand, for two seeds: of cats one shared run of SimCLR, one more, two of SimSiam; two of dogs.
 
     One of SimSiam's four runs, which no job of three has room for, shares a job with those of dogs.
@@ -148,11 +163,24 @@ def test_two_papers_of_one_run_train_it_once_and_each_has_its_protocol(project: 
     for k, asked in ((200, 1), (5, 2)):
         files.write_text(root / "papers/q/paper.yaml", text.replace("k: 200", f"k: {k}"))
         plan = planning.make(root)
-        assert (len(plan.cells), len(plan.runs), {cell.missing for cell in plan.cells}) == (2 * 16, 16, {""})
+        assert (len(plan.cells), len(plan.runs), {cell.missing for cell in plan.cells}) == (
+            2 * 16,
+            16,
+            {""},
+        )
         assert {len(protocols) for protocols in plan.evaluations.values() if protocols} == {asked}
 
 
-PARTS = ("method", "objective", "logits", "gradient", "regulariser", "initialisation", "encoder", "optimiser")
+PARTS = (
+    "method",
+    "objective",
+    "logits",
+    "gradient",
+    "regulariser",
+    "initialisation",
+    "encoder",
+    "optimiser",
+)
 
 
 def exercised(plan: Plan) -> set[tuple[str, ...]]:
@@ -162,9 +190,21 @@ def exercised(plan: Plan) -> set[tuple[str, ...]]:
         found.add(("draw", paper, name))
         for cell in plan.artifacts[paper, name]:
             if cell.run is not None and not cell.missing:
-                found |= {("measure", cell.measure), ("probe", paper, cell.protocol), ("kind", cell.run.kind)}
-                found |= {(part, one.name) for part in PARTS if (one := getattr(cell.run, part)) is not None}
-                found |= {("dataset", one.source.name) for one in (cell.run.dataset, cell.target) if one and one.source}
+                found |= {
+                    ("measure", cell.measure),
+                    ("probe", paper, cell.protocol),
+                    ("kind", cell.run.kind),
+                }
+                found |= {
+                    (part, one.name)
+                    for part in PARTS
+                    if (one := getattr(cell.run, part)) is not None
+                }
+                found |= {
+                    ("dataset", one.source.name)
+                    for one in (cell.run.dataset, cell.target)
+                    if one and one.source
+                }
     return found
 
 
@@ -179,13 +219,18 @@ def test_quick_exercises_all_that_it_would_with_every_value() -> None:
     ("again", "field"),
     [
         ({"variant": "baseline"}, {"objective.temperature": 1}),  # where the variant writes 1.0
-        ({"variant": "baseline"}, {"objective.temperature": 1.0, "optimiser.momentum": 0.9}),  # a default written out
+        # a default written out
+        ({"variant": "baseline"}, {"objective.temperature": 1.0, "optimiser.momentum": 0.9}),
         ({"variant": "hot"}, {"schedule.epochs": 100}),
     ],
 )
 @pytest.mark.parametrize("shrunk", ["published", 10])
 def test_one_thing_described_twice_is_shown_twice(
-    planned: Planned, again: dict[str, Any], field: dict[str, Any], epoch: dict[str, Any], shrunk: Any
+    planned: Planned,
+    again: dict[str, Any],
+    field: dict[str, Any],
+    epoch: dict[str, Any],
+    shrunk: Any,
 ) -> None:
     shared = {"draw": "table", "title": "A table", "measure": "knn_top1"}
     shared["columns"] = {"method": "simclr", "dataset": "cats"}
@@ -202,16 +247,28 @@ def test_a_job_has_runs_of_the_same_papers_alone(project: Project) -> None:
     other["artifacts"]["table"]["rows"] = {"method": ["simclr"], "variant": ["baseline", "hot"]}
     files.write_text(root / "papers/q/paper.yaml", yaml.safe_dump(other))
     plan = planning.make(root)
-    shown = {run: "".join(paper for paper in "pq" if run in plan.runs_of(paper, "table")) for run in plan.runs}
-    assert [{shown[run.name] for run in batch.runs} for batch in plan.batches] == [{"pq"}, {"p"}, {"q"}]
+    shown = {
+        run: "".join(paper for paper in "pq" if run in plan.runs_of(paper, "table"))
+        for run in plan.runs
+    }
+    assert [{shown[run.name] for run in batch.runs} for batch in plan.batches] == [
+        {"pq"},
+        {"p"},
+        {"q"},
+    ]
 
 
 def test_a_batch_is_named_by_its_runs(planned: Planned) -> None:
     def batches(**scale: Any) -> dict[str, list[str]]:
-        return {batch.id: [run.name for run in batch.runs] for batch in planned(scale=scale).batches}
+        return {
+            batch.id: [run.name for run in batch.runs] for batch in planned(scale=scale).batches
+        }
 
     before = batches()
-    assert batches(threads=2, describe="other", resources={"mem_mb": 1, "runtime": 1, "gpu": 0}) == before
+    assert (
+        batches(threads=2, describe="other", resources={"mem_mb": 1, "runtime": 1, "gpu": 0})
+        == before
+    )
     assert not before.keys() & batches(seeds=[2, 3]).keys()
 
 
@@ -226,7 +283,9 @@ def test_a_batch_larger_than_the_dataset_and_more_neighbours_than_the_bank(
     check_sizes(plan)
     with refused():
         check_sizes(planning.make(project_root, {"probes": {"knn": {"k": largest + 1}}}))
-    files.write_json(manifest, {"splits": {"train": {"images": largest - 1}, "test": {"images": 1}}})
+    files.write_json(
+        manifest, {"splits": {"train": {"images": largest - 1}, "test": {"images": 1}}}
+    )
     with refused():
         check_sizes(plan)
     check_sizes(plan, ["turned"])  # asked about another one
@@ -251,7 +310,9 @@ def test_a_plan_looks_at_splits_before_and_after_they_are_prepared(
 ) -> None:
     """A folder of one's own tells before; of others, and where it is gone, the manifest tells."""
     splits, fits = SPLITS[case]
-    plan = planning.make(project(datasets={"cats": {"source": {"name": "folder", "path": "my/cats", "size": 8}}}))
+    plan = planning.make(
+        project(datasets={"cats": {"source": {"name": "folder", "path": "my/cats", "size": 8}}})
+    )
     check_sizes(plan)
     if prepared:
         manifest = plan.data_folder(plan.datasets["cats"]) / "manifest.json"
@@ -268,8 +329,13 @@ def test_a_plan_looks_at_splits_before_and_after_they_are_prepared(
 
 
 def test_a_folder_that_was_mended_is_believed_before_its_old_copy(project: Project) -> None:
-    plan = planning.make(project(datasets={"cats": {"source": {"name": "folder", "path": "cats", "size": 8}}}))
-    files.write_json(plan.data_folder(plan.datasets["cats"]) / "manifest.json", {"splits": {"train": {}, "val": {}}})
+    plan = planning.make(
+        project(datasets={"cats": {"source": {"name": "folder", "path": "cats", "size": 8}}})
+    )
+    files.write_json(
+        plan.data_folder(plan.datasets["cats"]) / "manifest.json",
+        {"splits": {"train": {}, "val": {}}},
+    )
     for name in ("train", "test"):
         (plan.config.downloads / "cats" / name).mkdir(parents=True)
     check_sizes(plan)
@@ -280,7 +346,9 @@ def test_the_digest_may_be_left_out_where_one_name_begins_so(planned: Planned) -
     assert all(plan.run(name) is plan.run(name[:-9]) is run for name, run in plan.runs.items())
 
 
-@pytest.mark.parametrize("name", ["simclr-cut3-cats", "simclr-cut3-cats-s", "x", "simclr-cut3-birds", "simsiam"])
+@pytest.mark.parametrize(
+    "name", ["simclr-cut3-cats", "simclr-cut3-cats-s", "x", "simclr-cut3-birds", "simsiam"]
+)
 def test_what_is_not_one_name_is_a_sentence(planned: Planned, refused: Refused, name: str) -> None:
     """Of many that begin so, a few are listed; one that nothing can measure has its reason."""
     plan = planned(paper={"artifacts.table.columns.dataset": ["cats", "birds"]})

@@ -37,7 +37,9 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Install
         site = tmp_path / package
         about = site / f"{package}_dist-1.0.dist-info"
         about.mkdir(parents=True)
-        (about / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {package}-dist\nVersion: 1.0\n")
+        (about / "METADATA").write_text(
+            f"Metadata-Version: 2.1\nName: {package}-dist\nVersion: 1.0\n"
+        )
         (about / "entry_points.txt").write_text(f"[{registry.GROUP}]\nany = {entry or package}\n")
         for name, text in {"__init__.py": "", **files}.items():
             path = site / package / name
@@ -54,7 +56,9 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Install
         del sys.modules[name]
 
 
-def loss(name: str, annotation: str = "float", default: str = "1.0", value: str = "z_a.sum()") -> dict[str, str]:
+def loss(
+    name: str, annotation: str = "float", default: str = "1.0", value: str = "z_a.sum()"
+) -> dict[str, str]:
     head = f'def {name}(z_a, z_b, *, weight: {annotation} = {default}) -> Float[Tensor, ""]:'
     return {f"objectives/{name}.py": f"{head}\n    return {value}\n"}
 
@@ -62,7 +66,9 @@ def loss(name: str, annotation: str = "float", default: str = "1.0", value: str 
 def test_a_loss_is_found_checked_and_loaded_from_its_file(install: Install) -> None:
     files = loss("tug", "PositiveFloat")
     files["objectives/tug.py"] = "from first.helper import *\n" + files["objectives/tug.py"]
-    files["helper.py"] = "from jaxtyping import Float\nfrom pydantic import PositiveFloat\nfrom torch import Tensor\n"
+    files["helper.py"] = (
+        "from jaxtyping import Float\nfrom pydantic import PositiveFloat\nfrom torch import Tensor\n"
+    )
     install("first", files)
     assert "tug" in registry.names("objectives")
     assert registry.needs("tug") == ("pair",)
@@ -82,13 +88,17 @@ def test_a_loss_is_found_checked_and_loaded_from_its_file(install: Install) -> N
         ("GIVES: tuple[str, ...]", "default"),
     ],
 )
-def test_a_constant_is_read_however_it_is_assigned(install: Install, text: str, value: object) -> None:
+def test_a_constant_is_read_however_it_is_assigned(
+    install: Install, text: str, value: object
+) -> None:
     install("first", {"objectives/tug.py": f"{text}\n{loss('tug')['objectives/tug.py']}"})
     assert registry.read_constant("objectives", "tug", "GIVES", "default") == value
 
 
 @pytest.mark.parametrize("text", ["GIVES = tuple(NAMES)", "GIVES: tuple[str, ...] = (NAME,)"])
-def test_a_constant_that_is_no_literal_is_refused(install: Install, refused: Refused, text: str) -> None:
+def test_a_constant_that_is_no_literal_is_refused(
+    install: Install, refused: Refused, text: str
+) -> None:
     install("first", {"objectives/tug.py": f"{text}\n{loss('tug')['objectives/tug.py']}"})
     with refused():
         registry.read_constant("objectives", "tug", "GIVES", ())
@@ -119,7 +129,9 @@ def test_trainers_kinds_of_artifacts_and_measures(install: Install, refused: Ref
     assert "radar" in registry.artifact_kinds("runs")
     assert registry.artifact_kind("radar").folder == "figures"
     assert measures._all()["warmth"].label == "warmth"
-    assert "warmth" in sources.closure(["hypersphere.config.measures"])["hypersphere.config.measures"]
+    assert (
+        "warmth" in sources.closure(["hypersphere.config.measures"])["hypersphere.config.measures"]
+    )
     (folder / "measures.csv").write_text(table.replace("warmth,warmth", "knn_top1,warmth"))
     with refused():
         measures._all()
@@ -137,21 +149,29 @@ def test_trainers_kinds_of_artifacts_and_measures(install: Install, refused: Ref
     ],
     ids=["taken", "ours", "other annotation", "unknown annotation", "unknown default", "no Python"],
 )
-def test_a_component_that_cannot_be_read_is_said(install: Install, refused: Refused, files: dict[str, str]) -> None:
+def test_a_component_that_cannot_be_read_is_said(
+    install: Install, refused: Refused, files: dict[str, str]
+) -> None:
     install("first", loss("tug"))
     install("second", files)
     with refused():
         registry.schema("objectives", "pull")
 
 
-@pytest.mark.parametrize("entry", ["nowhere_at_all", "first.objectives", "first:objectives", "graphlib"])
-def test_an_entry_point_that_names_no_package_is_said(install: Install, entry: str, refused: Refused) -> None:
+@pytest.mark.parametrize(
+    "entry", ["nowhere_at_all", "first.objectives", "first:objectives", "graphlib"]
+)
+def test_an_entry_point_that_names_no_package_is_said(
+    install: Install, entry: str, refused: Refused
+) -> None:
     install("first", {}, entry)
     with refused():
         registry.packages()
 
 
-def test_the_example_keeps_the_contract_of_every_loss(install: Install, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_example_keeps_the_contract_of_every_loss(
+    install: Install, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.syspath_prepend(ROOT / "examples" / "my_loss" / "src")
     install("first", {}, "my_loss")
     page = (ROOT / "docs" / "adding_a_loss.md").read_text(encoding="utf-8")
@@ -169,15 +189,22 @@ def test_the_example_keeps_the_contract_of_every_loss(install: Install, monkeypa
         ("z_a.sum().detach() + 0 * z_a.sum()", "does not lower it"),
     ],
 )
-def test_control_a_loss_that_breaks_the_contract_is_refused(install: Install, value: str, problem: str) -> None:
-    text = "from jaxtyping import Float\nfrom torch import Tensor\n" + loss("tug", value=value)["objectives/tug.py"]
+def test_control_a_loss_that_breaks_the_contract_is_refused(
+    install: Install, value: str, problem: str
+) -> None:
+    text = (
+        "from jaxtyping import Float\nfrom torch import Tensor\n"
+        + loss("tug", value=value)["objectives/tug.py"]
+    )
     install("first", {"objectives/tug.py": text})
     with pytest.raises(Exception, match=problem):
         check_objective("tug", {})
 
 
 @pytest.mark.usefixtures("install")
-def test_without_the_plug_ins_what_needs_them_is_left_out_with_their_names(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_plug_ins_what_needs_them_is_left_out_with_their_names(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """The released papers, as they are planned where neither is installed; ``install`` forgets it afterwards."""
     monkeypatch.setattr(registry, "entry_points", lambda group: [])
     monkeypatch.setattr(registry, "find_spec", lambda name: None)
@@ -194,7 +221,9 @@ def test_without_the_plug_ins_what_needs_them_is_left_out_with_their_names(monke
     assert why_not_made(plan, "lmcl", "word_counts") == said.format("text")
 
 
-def test_started_by_its_path_the_checkouts_plug_ins_come_along(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_started_by_its_path_the_checkouts_plug_ins_come_along(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """As in an environment of conda's, which has neither."""
     monkeypatch.setattr(sys, "path", ["a script's folder", "another"])
     runpy.run_path(str(ROOT / "src" / "hypersphere" / "__main__.py"))
@@ -209,5 +238,10 @@ def test_nothing_of_the_core_names_a_plug_in() -> None:
     for path in paths:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Import | ast.ImportFrom):
-                modules = [getattr(node, "module", None) or "", *(alias.name for alias in node.names)]
-                assert not any(name.startswith(("hypersphere_", "dm_control", "mujoco")) for name in modules), path
+                modules = [
+                    getattr(node, "module", None) or "",
+                    *(alias.name for alias in node.names),
+                ]
+                assert not any(
+                    name.startswith(("hypersphere_", "dm_control", "mujoco")) for name in modules
+                ), path

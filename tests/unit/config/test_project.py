@@ -19,7 +19,9 @@ from ...fixtures import Approve, Project
 from .conftest import table
 
 STUDY = {"draw": "study_table", "title": "A study", "study": "printed_numbers"}
-MISTAKES: dict[str, Any] = yaml.safe_load(Path(__file__).with_name("mistakes.yaml").read_text(encoding="utf-8"))
+MISTAKES: dict[str, Any] = yaml.safe_load(
+    Path(__file__).with_name("mistakes.yaml").read_text(encoding="utf-8")
+)
 
 
 @pytest.mark.parametrize("name", MISTAKES)
@@ -36,11 +38,18 @@ def test_mistakes(project: Project, approve: Approve, name: str) -> None:
     with pytest.raises(HypersphereError) as caught:
         next(preview.lines(planning.make(root, command)))
     assert "\n" not in str(caught.value)
-    approve(re.sub(r"is not one of (\d+ names|([\w.]+, ){5,}[\w.]+)", "is not one of …", str(caught.value)))
+    approve(
+        re.sub(
+            r"is not one of (\d+ names|([\w.]+, ){5,}[\w.]+)", "is not one of …", str(caught.value)
+        )
+    )
 
 
 def test_the_command_says_it_in_one_line(
-    project: Project, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], approve: Approve
+    project: Project,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    approve: Approve,
 ) -> None:
     def complaint(root: Path, *options: str) -> str:
         monkeypatch.chdir(root)
@@ -65,9 +74,16 @@ def loaded(project: Project) -> Callable[..., Config]:
 
 @pytest.mark.parametrize(
     ("only", "table", "other"),
-    [([], True, True), (["p"], True, True), (["p/table"], True, False), ("p/table p/other", True, True)],
+    [
+        ([], True, True),
+        (["p"], True, True),
+        (["p/table"], True, False),
+        ("p/table p/other", True, True),
+    ],
 )
-def test_only_chooses_papers_and_artifacts(loaded: Callable[..., Config], only: Any, table: bool, other: bool) -> None:
+def test_only_chooses_papers_and_artifacts(
+    loaded: Callable[..., Config], only: Any, table: bool, other: bool
+) -> None:
     """Text is what ``make reproduce ONLY=…`` hands over."""
     for where in ({"config": {"only": only}}, {"overrides": {"only": only}}):
         config = loaded(paper={"artifacts.other": STUDY}, **where)
@@ -76,10 +92,15 @@ def test_only_chooses_papers_and_artifacts(loaded: Callable[..., Config], only: 
 
 def test_changed_numbers_go_to_a_folder_of_their_own(loaded: Callable[..., Config]) -> None:
     """And no change of which results are asked for, of the device, or of how jobs are cut."""
-    others = [loaded(changed).results.name for changed in ({"epochs": 3}, {"epochs": 4}, {"seeds": [0]})]
+    others = [
+        loaded(changed).results.name for changed in ({"epochs": 3}, {"epochs": 4}, {"seeds": [0]})
+    ]
     assert len({*others, "small"}) == 4
     assert all(name.startswith("small-") for name in others)
-    how: list[dict[str, Any]] = [{"runs_per_job": 7}, {"resources": {"mem_mb": 1, "runtime": 2, "gpu": 1}}]
+    how: list[dict[str, Any]] = [
+        {"runs_per_job": 7},
+        {"resources": {"mem_mb": 1, "runtime": 2, "gpu": 1}},
+    ]
     for same in ({}, {"device": "cpu"}, {"scale": "small"}, {"only": "p/table"}, *how):
         assert loaded(same).results.name == "small"
     for cut in how:
@@ -91,7 +112,9 @@ def test_every_paper_is_read_in_the_order_shown(project: Project) -> None:
     root = project()
     folder = root / "papers"
     for name, order in {"lecture": {"order": 2}, "margins": {"order": 1}, "another": {}}.items():
-        files.write_text(folder / name / "paper.yaml", yaml.safe_dump({"paper": name, "title": name, **order}))
+        files.write_text(
+            folder / name / "paper.yaml", yaml.safe_dump({"paper": name, "title": name, **order})
+        )
     assert list(planning.make(root).config.papers) == ["margins", "lecture", "another", "p"]
 
 
@@ -103,7 +126,9 @@ def test_a_relative_folder_of_data_is_relative_to_the_project(
     assert loaded({"data_root": "inside"}).settings.data_root == str(tmp_path / "inside")
 
 
-@pytest.mark.parametrize(("needed", "folder"), [("human_labels", "human"), ("sentence_tasks", "text/tasks")])
+@pytest.mark.parametrize(
+    ("needed", "folder"), [("human_labels", "human"), ("sentence_tasks", "text/tasks")]
+)
 def test_a_study_that_needs_what_a_scale_or_folder_has_not_is_left_out(
     loaded: Callable[..., Config], tmp_path: Path, needed: str, folder: str
 ) -> None:
@@ -112,7 +137,9 @@ def test_a_study_that_needs_what_a_scale_or_folder_has_not_is_left_out(
     rich = {"provides": [needed]}
     both, fetched = {"plain", "needy"}, needed == "human_labels"
     assert loaded(paper=paper).exact_artifacts("p").keys() == {"plain"}
-    assert loaded(paper=paper, scale=rich).exact_artifacts("p").keys() == (both if fetched else {"plain"})
+    assert loaded(paper=paper, scale=rich).exact_artifacts("p").keys() == (
+        both if fetched else {"plain"}
+    )
     assert loaded({"evidence_only": True}, paper=paper, scale=rich).exact_artifacts("p").keys() == {
         "plain"
     }  # nor downloaded

@@ -20,7 +20,11 @@ STEP, FLAT = COSINE | {"shape": "step"}, COSINE | {"shape": "constant"}
 REFUSED: list[tuple[type[Strict], dict[str, Any], dict[str, Any]]] = [
     (Views, {"crop_scale": [0.5, 0.2]}, {"crop_scale": [0.2, 0.2]}),
     (Views, {"crop_scale": [0.5, 1.1]}, {"crop_scale": [0.5, 1.0]}),
-    (Views, {"crop_padding": 4, "crop_scale": [0.3, 1.0]}, {"crop_padding": 4, "crop_scale": [0.2, 1.0]}),
+    (
+        Views,
+        {"crop_padding": 4, "crop_scale": [0.3, 1.0]},
+        {"crop_padding": 4, "crop_scale": [0.2, 1.0]},
+    ),
     (Views, {"crop_padding": 4, "side": 32}, {"crop_scale": [0.3, 1.0], "side": 32}),
     (
         Views,
@@ -49,7 +53,9 @@ REFUSED: list[tuple[type[Strict], dict[str, Any], dict[str, Any]]] = [
 ]
 
 
-@pytest.mark.parametrize(("model", "wrong", "right"), REFUSED, ids=[str(case[1]) for case in REFUSED])
+@pytest.mark.parametrize(
+    ("model", "wrong", "right"), REFUSED, ids=[str(case[1]) for case in REFUSED]
+)
 def test_what_does_not_go_together_is_said_in_a_sentence(
     approve: Approve, model: type[Strict], wrong: dict[str, Any], right: dict[str, Any]
 ) -> None:
@@ -80,7 +86,9 @@ BOUNDS: list[tuple[type[Strict], dict[str, Any], str, list[Any], list[Any]]] = [
 ]
 
 
-@pytest.mark.parametrize(("model", "rest", "field", "outside", "inside"), BOUNDS, ids=lambda value: str(value)[:30])
+@pytest.mark.parametrize(
+    ("model", "rest", "field", "outside", "inside"), BOUNDS, ids=lambda value: str(value)[:30]
+)
 def test_values_have_bounds(
     model: type[Strict], rest: dict[str, Any], field: str, outside: list[Any], inside: list[Any]
 ) -> None:

@@ -95,11 +95,24 @@ def test_an_impossible_record_is_refused(
 @pytest.mark.parametrize(
     ("column", "text"),
     [
-        *(("code", "newer"), ("data", "none"), ("files", '{"encoder.safetensors": "none"}'), ("files", "[]")),
-        *(("seconds", "-1.0"), ("seconds", "NaN"), ("epochs", "many"), ("epochs", ""), ("peak_memory_mb", "1.5")),
+        *(
+            ("code", "newer"),
+            ("data", "none"),
+            ("files", '{"encoder.safetensors": "none"}'),
+            ("files", "[]"),
+        ),
+        *(
+            ("seconds", "-1.0"),
+            ("seconds", "NaN"),
+            ("epochs", "many"),
+            ("epochs", ""),
+            ("peak_memory_mb", "1.5"),
+        ),
     ],
 )
-def test_a_field_that_is_no_such_value_is_refused(folder: Path, refused: Refused, column: str, text: str) -> None:
+def test_a_field_that_is_no_such_value_is_refused(
+    folder: Path, refused: Refused, column: str, text: str
+) -> None:
     runs = pd.read_csv(folder / "runs.csv", dtype=str, keep_default_na=False)
     runs.loc[0, column] = text
     runs.to_csv(folder / "runs.csv", index=False)
@@ -107,17 +120,34 @@ def test_a_field_that_is_no_such_value_is_refused(folder: Path, refused: Refused
         read(folder)
 
 
-def test_what_is_there_twice_is_refused(folder: Path, sample: list[Record], refused: Refused) -> None:
+def test_what_is_there_twice_is_refused(
+    folder: Path, sample: list[Record], refused: Refused
+) -> None:
     """An answer, an epoch of training, and the weights or the history of another seed; the sample itself is sound."""
     assert read(folder) == sample
     first, second = (one.model_dump(mode="json") for one in sample[:2])
     for one, change in (
-        (first, {"evaluations": [*first["evaluations"], first["evaluations"][0] | {"value": 22.0}]}),
-        (first, {"history": [*first["history"], first["history"][-1] | {"epoch": first["epochs"] + 1}]}),
-        (second, {"files": second["files"] | {"encoder.safetensors": first["files"]["encoder.safetensors"]}}),
+        (
+            first,
+            {"evaluations": [*first["evaluations"], first["evaluations"][0] | {"value": 22.0}]},
+        ),
+        (
+            first,
+            {"history": [*first["history"], first["history"][-1] | {"epoch": first["epochs"] + 1}]},
+        ),
         (
             second,
-            {"history": first["history"], "files": second["files"] | {"history.csv": first["files"]["history.csv"]}},
+            {
+                "files": second["files"]
+                | {"encoder.safetensors": first["files"]["encoder.safetensors"]}
+            },
+        ),
+        (
+            second,
+            {
+                "history": first["history"],
+                "files": second["files"] | {"history.csv": first["files"]["history.csv"]},
+            },
         ),
         (second, {"history": first["history"]}),
     ):
@@ -145,14 +175,23 @@ def test_of_a_finished_run_a_measure_may_be_undefined_and_of_a_diverged_one_it_i
     """Of its encoder and of raw pixels; the classes are of the data, and stay."""
     none = {"value": None, "n_test": None, "status": "undefined"}
     for of in ("evaluations", "pixels"):
-        without = changed(sample[0], *(setting(f"{of}/0/{field}", value) for field, value in none.items()))
+        without = changed(
+            sample[0], *(setting(f"{of}/0/{field}", value) for field, value in none.items())
+        )
         rewrite(folder, [without, *sample[1:]])
         assert read(folder) == [without, *sample[1:]]
         rewrite(folder, [changed(without, setting(f"{of}/0/classes", None)), *sample[1:]])
         with refused():
             read(folder)
     at = next(place for place, one in enumerate(sample[3].evaluations) if one.status == "diverged")
-    rewrite(folder, [*sample[:3], changed(sample[3], setting(f"evaluations/{at}/status", "undefined")), sample[4]])
+    rewrite(
+        folder,
+        [
+            *sample[:3],
+            changed(sample[3], setting(f"evaluations/{at}/status", "undefined")),
+            sample[4],
+        ],
+    )
     with refused():
         read(folder)
 
@@ -163,7 +202,9 @@ DAMAGES: dict[str, Callable[[Path], object]] = {
     "cut short": lambda path: path.write_bytes(path.read_bytes()[:-4]),
     "no header": lambda path: path.write_bytes(path.read_bytes().partition(b"\n")[2]),
     "a short row": lambda path: path.write_text(path.read_text() + "1,2,3\n"),
-    "a row twice": lambda path: path.write_text(path.read_text() + path.read_text().splitlines()[-1] + "\n"),
+    "a row twice": lambda path: path.write_text(
+        path.read_text() + path.read_text().splitlines()[-1] + "\n"
+    ),
 }
 
 
@@ -173,7 +214,9 @@ PAIRS = [*zip(DAMAGES, NAMES, strict=True), *zip(DAMAGES, [*NAMES[1:], NAMES[0]]
 
 
 @pytest.mark.parametrize(("damage", "name"), PAIRS)
-def test_a_damaged_table_is_a_sentence(folder: Path, refused: Refused, name: str, damage: str) -> None:
+def test_a_damaged_table_is_a_sentence(
+    folder: Path, refused: Refused, name: str, damage: str
+) -> None:
     DAMAGES[damage](folder / f"{name}.csv")
     with refused():
         read(folder)
@@ -186,7 +229,9 @@ def of_scale(scale: str, folder: Path) -> Record:
     folder.mkdir()
     for name, rows in tables.items():
         own = [row for row in rows if row.get("key", key) == key]
-        pd.DataFrame(own, columns=list(records.TABLES[name])).to_csv(folder / f"{name}.csv", index=False)
+        pd.DataFrame(own, columns=list(records.TABLES[name])).to_csv(
+            folder / f"{name}.csv", index=False
+        )
     (record,) = records.read_folder(folder, scale)
     return record
 
@@ -212,7 +257,9 @@ def test_what_the_config_does_not_declare_is_not_taken_in(tmp_path: Path, approv
     declared = [of_scale("laptop", folder)]
     (tmp_path / "project").mkdir()
     (tmp_path / "project" / "config").symlink_to(ROOT / "config")
-    elsewhere = dataclasses.replace(plan, config=plan.config.model_copy(update={"root": tmp_path / "project"}))
+    elsewhere = dataclasses.replace(
+        plan, config=plan.config.model_copy(update={"root": tmp_path / "project"})
+    )
     for change in (of_another_protocol, setting("evaluations/0/target", "cifar")):
         rewrite(folder, [changed(declared[0], change)])
         records.read_folder(folder, "laptop")
@@ -225,7 +272,24 @@ def test_what_the_config_does_not_declare_is_not_taken_in(tmp_path: Path, approv
 
 
 TEXTS = st.one_of(
-    st.sampled_from(["", "0", "1", "-1", "nan", "inf", "1e308", "true", "null", "{}", "[]", "diverged", "paper", "٣"]),
+    st.sampled_from(
+        [
+            "",
+            "0",
+            "1",
+            "-1",
+            "nan",
+            "inf",
+            "1e308",
+            "true",
+            "null",
+            "{}",
+            "[]",
+            "diverged",
+            "paper",
+            "٣",
+        ]
+    ),
     st.integers(-5, 5000).map(str),
     st.floats().map(repr),
     st.text(max_size=8),
@@ -233,7 +297,9 @@ TEXTS = st.one_of(
 
 
 @given(data=st.data())
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 def test_one_changed_field_or_row_is_refused_or_changes_no_number(
     data: st.DataObject, folder: Path, sample: list[Record]
 ) -> None:

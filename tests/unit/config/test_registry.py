@@ -31,11 +31,17 @@ def test_what_a_file_of_objectives_is_for_is_what_its_function_returns() -> None
 def test_needs_are_two_batches_by_position_and_the_rest_by_name() -> None:
     """Read off the signatures by hand."""
     assert registry.needs("nt_xent") == registry.needs("negative_cosine") == ("pair",)
-    assert registry.needs("generalised_info_nce") == ("pair",)  # and a map to logits, which is no method's to give
+    # and a map to logits, which is no method's to give
+    assert registry.needs("generalised_info_nce") == ("pair",)
     assert registry.needs("momentum_contrast") == ("pair", "queue")
     assert registry.needs("nce_memory_bank") == ("z", "index", "bank", "noise")
-    gives = {one for name in registry.names("methods") for one in registry.read_constant("methods", name, "GIVES", ())}
-    for name in registry.names("objectives"):  # a misspelt `z_A` would be taken for something that a method has to give
+    gives = {
+        one
+        for name in registry.names("methods")
+        for one in registry.read_constant("methods", name, "GIVES", ())
+    }
+    # a misspelt `z_A` would be taken for something that a method has to give
+    for name in registry.names("objectives"):
         assert set(registry.needs(name)) <= gives, name
     assert registry.tensors("objectives", "momentum_contrast") == ("q", "k", "queue")
     assert registry.tensors("objectives", "generalised_info_nce") == ("z_a", "z_b", "to_logits")
@@ -53,17 +59,22 @@ def test_needs_are_two_batches_by_position_and_the_rest_by_name() -> None:
         ("simclr", "nt_xent", True),
     ],
 )
-def test_why_a_method_cannot_train_with_an_objective(approve: Approve, method: str, objective: str, main: bool) -> None:
+def test_why_a_method_cannot_train_with_an_objective(
+    approve: Approve, method: str, objective: str, main: bool
+) -> None:
     approve(registry.misfit(method, objective, main))
 
 
-@pytest.mark.parametrize(("kind", "name"), [(kind, name) for kind in registry.KINDS for name in registry.names(kind)])
+@pytest.mark.parametrize(
+    ("kind", "name"), [(kind, name) for kind in registry.KINDS for name in registry.names(kind)]
+)
 def test_the_schema_is_the_imported_functions_signature(kind: registry.Kind, name: str) -> None:
     """inspect on the function itself, against the syntax tree."""
     function = registry.load(kind, name)
     assert function is getattr(importlib.import_module(registry.module_name(kind, name)), name)
     parameters = [*inspect.signature(function).parameters.values()]
-    for passed in [p.name for p in parameters if p.kind is p.VAR_KEYWORD]:  # another component's, of that name
+    # another component's, of that name
+    for passed in [p.name for p in parameters if p.kind is p.VAR_KEYWORD]:
         parameters += inspect.signature(registry.load(kind, passed)).parameters.values()
     expected = {p.name: p.default for p in parameters if p.kind is p.KEYWORD_ONLY}
     fields = registry.schema(kind, name).model_fields

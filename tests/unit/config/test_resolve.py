@@ -60,7 +60,11 @@ def test_each_layer_speaks_over_all_before_it(planned: Planned) -> None:
 @pytest.mark.parametrize("layer", LAYERS)
 def test_who_set_a_wrong_value_is_named(planned: Planned, refused: Refused, layer: str) -> None:
     """What a document says wrongly is said even where a scale replaces it."""
-    later = {"scales/small.yaml: overrides.0": 1} if layer.startswith("papers/p/paper.yaml: run") else {}
+    later = (
+        {"scales/small.yaml: overrides.0": 1}
+        if layer.startswith("papers/p/paper.yaml: run")
+        else {}
+    )
     with refused():
         planned(**saying(later | {layer: -1}))
 
@@ -94,12 +98,24 @@ def test_what_a_later_layer_drops_is_blamed_for_nothing(planned: Planned) -> Non
     """A component of another name drops the parameters below it, and so does null."""
     below: dict[str, Any] = {
         "run.optimiser": {"learning_rate": 0.4, "weight_decay": 0.0, "momentum": 0.5},
-        "run.regulariser": {"name": "distance_polarization", "weight": 0.2, "lower": 0.1, "upper": 0.5},
+        "run.regulariser": {
+            "name": "distance_polarization",
+            "weight": 0.2,
+            "lower": 0.1,
+            "upper": 0.5,
+        },
     }
-    adam = {"optimiser": {"name": "adamw", "learning_rate": 0.1, "weight_decay": 0.0}, "regulariser": None}
+    adam = {
+        "optimiser": {"name": "adamw", "learning_rate": 0.1, "weight_decay": 0.0},
+        "regulariser": None,
+    }
     plan = planned(paper={**below, "overrides": [{"when": {"method": "simclr"}, "set": adam}]})
     assert who(plan, "optimiser.momentum") == "default"
-    assert who(plan, "optimiser.name") == who(plan, "regulariser") == "papers/p/paper.yaml: overrides.0"
+    assert (
+        who(plan, "optimiser.name")
+        == who(plan, "regulariser")
+        == "papers/p/paper.yaml: overrides.0"
+    )
 
 
 WEAK: dict[str, Any] = {"flip": 0.0}
@@ -122,13 +138,26 @@ CUT: dict[str, Any] = {"name": "cut_initialisation", "c": 5}
 )
 @pytest.mark.parametrize("place", ["scale", "command line"])
 def test_a_scale_changes_the_parts_that_a_run_has_and_only_a_name_adds_one(
-    project: Project, place: str, field: str, in_paper: dict[str, Any], in_overrides: dict[str, Any], expected: Any
+    project: Project,
+    place: str,
+    field: str,
+    in_paper: dict[str, Any],
+    in_overrides: dict[str, Any],
+    expected: Any,
 ) -> None:
     overrides = {"overrides": [{"set": {field: in_overrides}}]}
-    table = {"rows": {"method.variant": ["simclr.baseline"]}, "columns": {"dataset": ["cats"]}, "measure": "knn_top1"}
+    table = {
+        "rows": {"method.variant": ["simclr.baseline"]},
+        "columns": {"dataset": ["cats"]},
+        "measure": "knn_top1",
+    }
     root = project(table=table, paper=in_paper, scale=overrides if place == "scale" else {})
     plan = planning.make(root, {} if place == "scale" else overrides)
-    found = next(iter(plan.runs.values())).model_dump(exclude_defaults=True)[field] if expected else None
+    found = (
+        next(iter(plan.runs.values())).model_dump(exclude_defaults=True)[field]
+        if expected
+        else None
+    )
     assert found == expected
     assert all((getattr(run, field) is None) == (expected is None) for run in plan.runs.values())
 
@@ -136,10 +165,15 @@ def test_a_scale_changes_the_parts_that_a_run_has_and_only_a_name_adds_one(
 def test_the_paper_itself_adds_and_removes_parts(planned: Planned) -> None:
     """Its overrides are of the same file, and a coordinate of an artifact says what is trained."""
     for changes in (
-        {"run.views_b": None, "overrides": [{"when": {"method": "simclr"}, "set": {"views_b": WEAK}}]},
+        {
+            "run.views_b": None,
+            "overrides": [{"when": {"method": "simclr"}, "set": {"views_b": WEAK}}],
+        },
         {"run.views_b": None, "artifacts.table.fixed": {"views_b.flip": 0.0}},
     ):
-        run = next(iter(planned(paper={"artifacts.table.rows.method": "simclr", **changes}).runs.values()))
+        run = next(
+            iter(planned(paper={"artifacts.table.rows.method": "simclr", **changes}).runs.values())
+        )
         assert run.views_b is not None
         assert run.views_b.flip == 0
 
@@ -148,8 +182,12 @@ PRINTED = 0.1234567890123
 """More digits than any document prints."""
 
 
-@pytest.mark.parametrize(("factor", "expected"), [(1, PRINTED), (0.1, 0.01234567890123), (10, 1.234567890123)])
-def test_a_factor_shifts_the_printed_digits_and_changes_none(planned: Planned, factor: float, expected: float) -> None:
+@pytest.mark.parametrize(
+    ("factor", "expected"), [(1, PRINTED), (0.1, 0.01234567890123), (10, 1.234567890123)]
+)
+def test_a_factor_shifts_the_printed_digits_and_changes_none(
+    planned: Planned, factor: float, expected: float
+) -> None:
     """The expected numbers are the printed one, written with its point elsewhere."""
     table = {"rows": ROWS, "columns": {"dataset": ["cats"]}, "measure": "knn_top1"}
     plan = planned(
@@ -167,7 +205,11 @@ def test_a_factor_shifts_the_printed_digits_and_changes_none(planned: Planned, f
     [
         ({"a": {"b": 1, "c": 2}}, {"a": {"c": 3}}, {"a": {"b": 1, "c": 3}}),
         ({"m": {"name": "x", "p": 1}}, {"m": {"p": 2}}, {"m": {"name": "x", "p": 2}}),
-        ({"m": {"name": "x", "p": 1}}, {"m": {"name": "x", "q": 2}}, {"m": {"name": "x", "p": 1, "q": 2}}),
+        (
+            {"m": {"name": "x", "p": 1}},
+            {"m": {"name": "x", "q": 2}},
+            {"m": {"name": "x", "p": 1, "q": 2}},
+        ),
         ({"m": {"name": "x", "p": 1}}, {"m": {"name": "y", "q": 2}}, {"m": {"name": "y", "q": 2}}),
         ({"a": {"b": 1}}, {"a": None}, {"a": None}),
         ({"a": [1, 2]}, {"a": [3]}, {"a": [3]}),

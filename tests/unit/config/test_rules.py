@@ -12,13 +12,20 @@ from ...golden.released import ROOT
 def test_margin_and_level_are_as_the_design_states_them() -> None:
     """docs/statistics.md: 1 point where the published accuracy is at least 80 %, else 1.5."""
     found = rules.load(ROOT)
-    assert [found.margin.of(published) for published in (79.9, 80.0, 95.0, 0.0)] == [1.5, 1.0, 1.0, 1.5]
+    assert [found.margin.of(published) for published in (79.9, 80.0, 95.0, 0.0)] == [
+        1.5,
+        1.0,
+        1.0,
+        1.5,
+    ]
     assert found.alpha == 0.05  # in binary 1 - 0.95 is 0.050000000000000044
 
 
 def test_colours(approve: Approve) -> None:
     for tone in ("agree", "disagree", "neutral"):
-        approve(f"{tone}: {', '.join(verdict for verdict in Verdict if verdict.answer.tone == tone)}")
+        approve(
+            f"{tone}: {', '.join(verdict for verdict in Verdict if verdict.answer.tone == tone)}"
+        )
     approve(f"settles: {', '.join(verdict for verdict in Verdict if verdict.settles)}")
     assert json.dumps([Verdict.NOT_RUN]) == '["not run"]' == f'["{Verdict.NOT_RUN}"]'
 

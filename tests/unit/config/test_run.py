@@ -34,7 +34,13 @@ OPTIMISER, SCHEDULE, BATCH = RUN["optimiser"], RUN["schedule"], RUN["batch"]
 @pytest.mark.parametrize(
     "same",
     [
-        {"gradient": None, "initialisation": None, "logits": None, "regulariser": None, "views_b": None},
+        {
+            "gradient": None,
+            "initialisation": None,
+            "logits": None,
+            "regulariser": None,
+            "views_b": None,
+        },
         {"encoder": {"name": "resnet8", "width": 16, "stride": 1}},
         {"views": {"flip": 0.5, "crop_scale": [0.2, 1.0]}},
         {
@@ -48,7 +54,13 @@ OPTIMISER, SCHEDULE, BATCH = RUN["optimiser"], RUN["schedule"], RUN["batch"]
                 "solarize": 0,
             }
         },
-        {"dataset": {"name": "noise", "source": {"name": "digits", "task": "upright"}, "imbalance": None}},
+        {
+            "dataset": {
+                "name": "noise",
+                "source": {"name": "digits", "task": "upright"},
+                "imbalance": None,
+            }
+        },
         {"optimiser": {"learning_rate": 0.18, "weight_decay": 0, "momentum": 0.9, "name": "sgd"}},
         {"optimiser": OPTIMISER | {"decay": "all", "betas": [0.9, 0.999], "trust": 0.001}},
         {"schedule": SCHEDULE | {"shape": "cosine", "drops": [], "factor": 0.1}},
@@ -69,11 +81,17 @@ def test_every_other_value_renames() -> None:
         {"gradient": {"name": "grad_scale", "power": 0}},
         {"regulariser": {"name": "distance_polarization", "weight": 0}},
         {"views": {"flip": 0.4}},
-        *({"views": {"normalisation": {"mean": [0, 0, 0], "std": [1, 1, last]}}} for last in (1, 2)),
+        *(
+            {"views": {"normalisation": {"mean": [0, 0, 0], "std": [1, 1, last]}}}
+            for last in (1, 2)
+        ),
         {"views": {"side": 8}},
         {"views_b": {"flip": 0.1}},
         *({"optimiser": OPTIMISER | one} for one in ({"decay": "weights"}, {"name": "adam"})),
-        *({"schedule": SCHEDULE | one} for one in ({"shape": "constant"}, {"horizon": 5}, {"counted_in": "passes"})),
+        *(
+            {"schedule": SCHEDULE | one}
+            for one in ({"shape": "constant"}, {"horizon": 5}, {"counted_in": "passes"})
+        ),
         {"batch": BATCH | {"accumulate": "sum"}},
     ]
     assert len({Run.model_validate(RUN | other).name for other in [{}, *others]}) == 1 + len(others)
@@ -91,11 +109,16 @@ CURVATURE = {"name": "curvature", "temperature": 0.25, "c": 1.5, "curve": "algor
         ({}, "default"),
         ({"initialisation": CUT}, "cut3"),
         ({"initialisation": CUT | {"c": 2.5}, "gradient": GRADSCALE}, "cut2.5-gradscale0.5"),
-        ({"regulariser": {"name": "distance_polarization", "weight": 0.1}}, "distancepolarization0.1"),
+        (
+            {"regulariser": {"name": "distance_polarization", "weight": 0.1}},
+            "distancepolarization0.1",
+        ),
         ({"objective": INFO_NCE, "logits": CURVATURE}, "curvature0.25_1.5_algorithm_3"),
     ],
 )
-def test_the_name_has_a_tag_and_the_hash_of_what_differs_from_the_defaults(change: dict[str, Any], tag: str) -> None:
+def test_the_name_has_a_tag_and_the_hash_of_what_differs_from_the_defaults(
+    change: dict[str, Any], tag: str
+) -> None:
     """The digest worked out here with json and hashlib; ``views`` has only defaults."""
     text = json.dumps(RUN | change, sort_keys=True, separators=(",", ":"))
     digest = hashlib.sha256(text.encode()).hexdigest()[:8]
@@ -115,7 +138,9 @@ def saying(monkeypatch: pytest.MonkeyPatch, **constants: Any) -> None:
 WEAK: dict[str, Any] = {"grayscale": 0.0, "jitter_probability": 0.0}
 
 
-def test_each_view_may_be_made_its_own_way_if_the_method_takes_two(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_view_may_be_made_its_own_way_if_the_method_takes_two(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """Margins paper, App. C.1: strong for the student, weak for the teacher."""
     run = Run.model_validate(RUN | {"views_b": WEAK})
     assert run.branches == (Views(), Views(grayscale=0.0, jitter_probability=0.0))
@@ -134,8 +159,14 @@ NAN, INFINITE = float("nan"), float("inf")
     [
         ({"device": "cpu"}, {}),
         *(({key: ...}, {}) for key in RUN),
-        *(({"objective": {"name": "nt_xent", "temperature": value}}, {}) for value in (NAN, INFINITE)),
-        *(({"optimiser": {"learning_rate": value, "weight_decay": 0}}, {}) for value in (NAN, INFINITE)),
+        *(
+            ({"objective": {"name": "nt_xent", "temperature": value}}, {})
+            for value in (NAN, INFINITE)
+        ),
+        *(
+            ({"optimiser": {"learning_rate": value, "weight_decay": 0}}, {})
+            for value in (NAN, INFINITE)
+        ),
         ({"views_b": RUN["views"]}, {}),
         ({"views_b": WEAK}, {"VIEWS": 1}),
         ({"views_b": WEAK, "views": {"side": 8}}, {}),
@@ -148,17 +179,32 @@ NAN, INFINITE = float("nan"), float("inf")
     ids=str,
 )
 def test_what_is_no_run_is_said(
-    monkeypatch: pytest.MonkeyPatch, approve: Approve, change: dict[str, Any], constants: dict[str, Any]
+    monkeypatch: pytest.MonkeyPatch,
+    approve: Approve,
+    change: dict[str, Any],
+    constants: dict[str, Any],
 ) -> None:
     """Every field is required, none is unknown, numbers are finite, and views and encoder are those of the method."""
     saying(monkeypatch, **constants)
     with pytest.raises(ValidationError) as caught:
-        Run.model_validate({key: value for key, value in (RUN | change).items() if value is not ...})
-    approve("; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in caught.value.errors()))
+        Run.model_validate(
+            {key: value for key, value in (RUN | change).items() if value is not ...}
+        )
+    approve(
+        "; ".join(
+            f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in caught.value.errors()
+        )
+    )
 
 
 def test_a_datasets_folder_changes_with_its_content() -> None:
     plain, base = Dataset.model_validate(RUN["dataset"]), RUN["dataset"]
-    assert plain.folder == Dataset.model_validate(base | {"source": {"name": "digits", "seed": 0}}).folder
+    assert (
+        plain.folder
+        == Dataset.model_validate(base | {"source": {"name": "digits", "seed": 0}}).folder
+    )
     assert plain.folder.startswith("noise-")
-    assert Dataset.model_validate(base | {"imbalance": {"head": 9, "ratio": 1.5}}).folder != plain.folder
+    assert (
+        Dataset.model_validate(base | {"imbalance": {"head": 9, "ratio": 1.5}}).folder
+        != plain.folder
+    )

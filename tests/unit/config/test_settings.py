@@ -128,14 +128,18 @@ def test_a_value_has_one_reading(door: Callable[[str], Any], value: str, expecte
 
 @pytest.mark.parametrize("door", [of_set, of_make, of_make_reproduce, of_config])
 @pytest.mark.parametrize("value", REFUSED)
-def test_a_value_that_is_no_yaml_is_refused_at_every_door(door: Callable[[str], Any], value: str) -> None:
+def test_a_value_that_is_no_yaml_is_refused_at_every_door(
+    door: Callable[[str], Any], value: str
+) -> None:
     with pytest.raises(ValueError, match=r"."):
         of_file(value)
     with pytest.raises(HypersphereError, match=r"^command line: key=.*not valid YAML \("):
         door(value)
 
 
-@pytest.mark.parametrize("target", ["plan", "verify", "mend", "archive", "test-results", "reproduce", "report"])
+@pytest.mark.parametrize(
+    "target", ["plan", "verify", "mend", "archive", "test-results", "reproduce", "report"]
+)
 @pytest.mark.parametrize(
     ("typed", "expected"),
     [
@@ -152,14 +156,19 @@ def test_a_value_that_is_no_yaml_is_refused_at_every_door(door: Callable[[str], 
         ("", {}),
         ("data_root=# none", {"data_root": None}),  # which ends Snakemake's own parser
         ("epochs=3 epochs=4", {"epochs": 4}),
-        ("probes={knn: {k: 5}} probes={linear: {}}", {"probes": {"linear": {}}}),  # Snakemake would merge them
+        # Snakemake would merge them
+        ("probes={knn: {k: 5}} probes={linear: {}}", {"probes": {"linear": {}}}),
     ],
 )
-def test_what_is_typed_after_set_reaches_every_target_whole(target: str, typed: str, expected: dict[str, Any]) -> None:
+def test_what_is_typed_after_set_reaches_every_target_whole(
+    target: str, typed: str, expected: dict[str, Any]
+) -> None:
     assert made(target, typed) == {"scale": "quick", **expected}
 
 
-@pytest.mark.parametrize("typed", ["epochs", "'epochs=3", 'data_root="/a', "data_root=/o'brien", "=3 ; x", "epochs:3"])
+@pytest.mark.parametrize(
+    "typed", ["epochs", "'epochs=3", 'data_root="/a', "data_root=/o'brien", "=3 ; x", "epochs:3"]
+)
 @pytest.mark.parametrize("target", ["plan", "reproduce"])
 def test_what_is_no_setting_is_one_sentence(typed: str, target: str, refused: Refused) -> None:
     """Snakemake would end in a traceback, so make hands it all settings as one."""

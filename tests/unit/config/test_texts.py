@@ -84,7 +84,12 @@ def root(project: Project, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 THEOREMS = f"{P}/theorems.py"
 CLAIMS, TOLD, FINDINGS = f"{P}/claims.csv", f"{P}/sentences.yaml", f"{P}/findings.yaml"
-ERRATA, CITED, CERTAIN, RULES = f"{P}/errata.yaml", "CITATION.cff", "config/certainty.yaml", "config/statistics.yaml"
+ERRATA, CITED, CERTAIN, RULES = (
+    f"{P}/errata.yaml",
+    "CITATION.cff",
+    "config/certainty.yaml",
+    "config/statistics.yaml",
+)
 PAPERS = f"{P}/paper.yaml"
 MISTAKES: dict[str, tuple[str, str, str]] = {
     # claims.csv
@@ -99,7 +104,11 @@ MISTAKES: dict[str, tuple[str, str, str]] = {
     "minus infinity": (CLAIMS, ",inf,", ",-inf,"),
     "no number": (CLAIMS, "61.1", "nan"),
     "a deviation of 300 points": (CLAIMS, ",0.4,", ",300,"),
-    "a gain of 150 points": (CLAIMS, "cats,,knn_top1,,,as printed,A cut", "cats,,knn_top1,150,,as printed,A cut"),
+    "a gain of 150 points": (
+        CLAIMS,
+        "cats,,knn_top1,,,as printed,A cut",
+        "cats,,knn_top1,150,,as printed,A cut",
+    ),
     # sentences.yaml
     "a sentence of no claim": (TOLD, "p.said:", "p.says:"),
     "a relation": (TOLD, "is: above", "is: over"),

@@ -102,7 +102,9 @@ def declares(cell: Cell) -> Place:
     file = f"papers/{cell.paper}/paper.yaml"
     if cell.artifact in read(file).get("artifacts", {}):
         return Place(file, f"artifacts.{cell.artifact}")
-    makers = [name for name in read(file)["studies"] if re.fullmatch(rf"{name}(_[a-z]+)?", cell.artifact)]
+    makers = [
+        name for name in read(file)["studies"] if re.fullmatch(rf"{name}(_[a-z]+)?", cell.artifact)
+    ]
     return Place(file, f"studies.{max(makers, key=len)}")
 
 
@@ -139,7 +141,9 @@ def layers(cell: Cell, scale: str) -> Iterator[Layer]:
     document = read(file)
     identity = {key: cell.coordinates[key] for key in ("method", "variant", "dataset")}
     paths = {key: value for key, value in cell.coordinates.items() if "." in key}
-    asking = [Layer(declares(cell), {path: value for path, value in paths.items() if value != "best"})]
+    asking = [
+        Layer(declares(cell), {path: value for path, value in paths.items() if value != "best"})
+    ]
     if "best" in paths.values():
         asking.append(selected(cell))
     point = dict(identity)
@@ -173,7 +177,8 @@ def setters(said: list[Layer]) -> dict[str, Place]:
     names: dict[str, Any] = {}
     for layer in said:
         for field, value in layer.fields.items():
-            absent = field not in found or field in found[field]  # nobody set it, or somebody set it to null
+            # nobody set it, or somebody set it to null
+            absent = field not in found or field in found[field]
             if not isinstance(value, dict):
                 found[field], names[field] = {field: layer.place}, None
             elif not (absent and layer.of_scale and "name" not in value):
@@ -183,9 +188,16 @@ def setters(said: list[Layer]) -> dict[str, Place]:
                 names[field] = value.get("name", names.get(field))
                 for key, inner in value.items():
                     path = f"{field}.{key}"
-                    deeper = [f"{path}.{part}" for part in inner] if isinstance(inner, dict) else [path]
-                    above = {known for known in found[field] if known == path or known.startswith(f"{path}.")}
-                    for known in above - {*deeper}:  # mean and std in place of null, or null in theirs
+                    deeper = (
+                        [f"{path}.{part}" for part in inner] if isinstance(inner, dict) else [path]
+                    )
+                    above = {
+                        known
+                        for known in found[field]
+                        if known == path or known.startswith(f"{path}.")
+                    }
+                    # mean and std in place of null, or null in theirs
+                    for known in above - {*deeper}:
                         del found[field][known]
                     found[field] |= dict.fromkeys(deeper, layer.place)
     every: dict[str, Place] = {}
@@ -211,14 +223,19 @@ def given(steps: list[re.Match[str]], path: str, run: Run) -> list[Any]:
             values = [float(Fraction(str(value)) * Fraction(number)) for value in values]
         else:  # times 10 / 100, of epochs and of what shrinks with them
             own = int(does.split()[1])
-            assert own in (held(place, path) if path == "schedule.epochs" else [run.schedule.epochs])
+            assert own in (
+                held(place, path) if path == "schedule.epochs" else [run.schedule.epochs]
+            )
             values = [max(1, round(own * value / int(number))) for value in values]
     return values
 
 
 def of_epochs(scale: str, said: list[Layer]) -> Place | None:
     """The section of a scale that says how long it trains a run; None: as published."""
-    place, epochs = Place(f"config/scales/{scale}.yaml", "epochs"), read(f"config/scales/{scale}.yaml")["epochs"]
+    place, epochs = (
+        Place(f"config/scales/{scale}.yaml", "epochs"),
+        read(f"config/scales/{scale}.yaml")["epochs"],
+    )
     for layer in said:
         if layer.of_scale and "epochs" in layer.fields.get("schedule", {}):
             place, epochs = layer.place, layer.fields["schedule"]["epochs"]
@@ -242,24 +259,37 @@ def of_seed(cell: Cell, scale: str) -> Place:
         return Place(place.file, f"{place.section}.seeds")
     if cell.coordinates["variant"] in declared.get("seeds_of", {}):
         return Place(place.file, f"{place.section}.seeds_of")
-    own = read(f"papers/{cell.paper}/scales/{scale}.yaml").get("artifacts", {}).get(cell.artifact, {})
+    own = (
+        read(f"papers/{cell.paper}/scales/{scale}.yaml").get("artifacts", {}).get(cell.artifact, {})
+    )
     which = own.get("seeds") or declared.get("seeds", "tables")
     pairs = configured(scale).papers[cell.paper].measured[cell.artifact].comparisons
     if which == "sweeps" and "compared" in read(file)["seeds"]:
-        compared = [{k: v for k, v in one.items() if k not in READINGS} for pair in pairs for one in pair]
-        which = "compared" if {k: v for k, v in cell.coordinates.items() if k not in READINGS} in compared else which
+        compared = [
+            {k: v for k, v in one.items() if k not in READINGS} for pair in pairs for one in pair
+        ]
+        which = (
+            "compared"
+            if {k: v for k, v in cell.coordinates.items() if k not in READINGS} in compared
+            else which
+        )
     return Place(file, f"seeds.{which}")
 
 
 def wrong(cell: Cell, run: Run, scale: str, rows: list[tuple[str, str, str]]) -> Iterator[str]:
     """The fields of a run whose layers are not those named, or do not give the value shown."""
     said = list(layers(cell, scale))
-    shown = {".".join(path): value for path, value in leaves(run.model_dump(mode="json", exclude={"dataset"}))}
+    shown = {
+        ".".join(path): value
+        for path, value in leaves(run.model_dump(mode="json", exclude={"dataset"}))
+    }
     shown["dataset"] = run.dataset.name
     assert sorted(path for path, _, _ in rows) == sorted(shown)
     expected = setters(said)
     if run.kind != "image":  # views are of images
-        expected = {path: place for path, place in expected.items() if not path.startswith("views.")}
+        expected = {
+            path: place for path, place in expected.items() if not path.startswith("views.")
+        }
     expected |= {"dataset": of_dataset(cell, scale), "seed": of_seed(cell, scale)}
     for path, text, where in rows:
         steps = [step for step in map(STEP.fullmatch, where.split("; ")) if step]
@@ -274,7 +304,9 @@ def wrong(cell: Cell, run: Run, scale: str, rows: list[tuple[str, str, str]]) ->
 
 
 @pytest.mark.parametrize("scale", SCALES)
-def test_each_value_is_that_of_the_layers_named_and_a_default_is_in_none_that_is_left(scale: str) -> None:
+def test_each_value_is_that_of_the_layers_named_and_a_default_is_in_none_that_is_left(
+    scale: str,
+) -> None:
     plan = released(scale)
     first: dict[str, Cell] = {}
     for cell in plan.cells:
@@ -295,7 +327,11 @@ def test_each_value_is_that_of_the_layers_named_and_a_default_is_in_none_that_is
 @pytest.mark.parametrize("scale", SCALES)
 def test_a_run_that_is_printed_whole_and_read_again_is_the_same(scale: str) -> None:
     """One of each description, whatever its seed; of those, every fifth."""
-    runs = {cell.resolved.run.name: cell.run for cell in released(scale).cells if cell.resolved and cell.run}
+    runs = {
+        cell.resolved.run.name: cell.run
+        for cell in released(scale).cells
+        if cell.resolved and cell.run
+    }
     for run in [*runs.values()][::5]:
         again = Run.model_validate(files.parse_yaml(run.as_yaml()))
         assert (again, again.name) == (run, run.name)
@@ -305,7 +341,12 @@ def test_every_document_says_how_its_rates_follow_the_batch() -> None:
     """Of the published runs of one paper, method and variant, one."""
     plan, unsaid, seen = released("paper"), list[str](), set[tuple[object, ...]]()
     for cell in plan.cells:
-        arm = cell.paper, cell.coordinates["method"], cell.coordinates["variant"], cell.coordinates["dataset"]
+        arm = (
+            cell.paper,
+            cell.coordinates["method"],
+            cell.coordinates["variant"],
+            cell.coordinates["dataset"],
+        )
         if cell.run is None or cell.run.name not in plan.runs or arm in seen:
             continue
         seen.add(arm)
@@ -323,7 +364,9 @@ def of_evaluation(paper: str, name: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("scale", SCALES)
-def test_each_parameter_of_a_probe_is_that_of_the_layer_named_and_no_later_one_has_it(scale: str) -> None:
+def test_each_parameter_of_a_probe_is_that_of_the_layer_named_and_no_later_one_has_it(
+    scale: str,
+) -> None:
     """Of a run for each evaluation of each document."""
     plan, wrong = released(scale), list[str]()
     first: dict[tuple[str, str], str] = {}
@@ -343,8 +386,13 @@ def test_each_parameter_of_a_probe_is_that_of_the_layer_named_and_no_later_one_h
             if "name" in at_scale:  # another probe, which keeps no parameter of the paper's
                 layers[f"papers/{paper}/paper.yaml: evaluations.{name}"] = {}
             layers[f"{own}: evaluations.{name}"] = at_scale
-            place, last = next((place, one[key]) for place, one in reversed(layers.items()) if key in one)
-            if (where, text) != (place, last if isinstance(last, str) else files.canonical_json(last)):
+            place, last = next(
+                (place, one[key]) for place, one in reversed(layers.items()) if key in one
+            )
+            if (where, text) != (
+                place,
+                last if isinstance(last, str) else files.canonical_json(last),
+            ):
                 wrong.append(f"{what}: {text} of {where} is shown, and {place} gives {last}")
     assert first
     assert wrong == []

@@ -34,7 +34,8 @@ class Server(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), Handler)
         self.patch, self.fault, self.pause = patch, "", 0.0
         self.first: list[str] = []  # faults of the first answers, before ``fault``
-        self.released, self.over = threading.Event(), threading.Event()  # answers wait for the former
+        # answers wait for the former
+        self.released, self.over = threading.Event(), threading.Event()
         self.released.set()
         self.log: list[str] = []
         self.shelf: dict[str, bytes] = {}
@@ -46,7 +47,9 @@ class Server(ThreadingHTTPServer):
     def publish(self, dataset: str, contents: dict[str, bytes]) -> None:
         """Serve files by name as the published ones of a dataset, at this server's address and with their md5."""
         listed = {
-            name: published.File(name, f"{self.address}/{name}", "", hashlib.md5(content).hexdigest())
+            name: published.File(
+                name, f"{self.address}/{name}", "", hashlib.md5(content).hexdigest()
+            )
             for name, content in contents.items()
         }
         self.shelf = {**self.shelf, **contents}
@@ -69,7 +72,10 @@ class Handler(BaseHTTPRequestHandler):
             self.send_error(int(fault))
             return
         half = len(whole) // 2
-        wrong = {"wrong byte": whole[:half] + b"\0" + whole[half + 1 :], "half a file": whole[:half]}
+        wrong = {
+            "wrong byte": whole[:half] + b"\0" + whole[half + 1 :],
+            "half a file": whole[:half],
+        }
         whole = wrong.get(fault, whole)
         self.send_response(200)
         self.send_header("Content-Length", str(len(whole)))

@@ -105,7 +105,9 @@ CIFAR10 = {
     "batches.meta": pickle.dumps({"label_names": [f"class {i}" for i in range(10)]}),
     **{
         name: pickle.dumps({"data": noise(number, 2, 3072), "labels": [number, number + 1]})
-        for number, name in enumerate([*(f"data_batch_{i}" for i in range(1, 6)), "test_batch"], start=1)
+        for number, name in enumerate(
+            [*(f"data_batch_{i}" for i in range(1, 6)), "test_batch"], start=1
+        )
     },
 }
 
@@ -140,7 +142,9 @@ def tiny_imagenet() -> dict[str, bytes]:
             files[f"train/{identifier}/images/{identifier}_{number}.JPEG"] = image
         files[f"train/{identifier}/{identifier}_boxes.txt"] = b""
     rows = [f"val_{number}.JPEG\t{TINY_IDS[number % 3]}\t0\t32\t44\t62\n" for number in range(4)]
-    images = {f"val/images/val_{n}.JPEG": picture(noise(50 + n, 64, 64, 3), "JPEG") for n in range(4)}
+    images = {
+        f"val/images/val_{n}.JPEG": picture(noise(50 + n, 64, 64, 3), "JPEG") for n in range(4)
+    }
     return files | images | {"val/val_annotations.txt": "".join(rows).encode()}
 
 
@@ -152,7 +156,10 @@ FLOWERS_SIZES = [(40, 60), (60, 40), (50, 50), (41, 60), (60, 41), (90, 31), (32
 def flowers102() -> tuple[dict[str, bytes], dict[str, bytes]]:
     """Photographs of several shapes by name, and the two MATLAB files."""
     images = {
-        f"image_{number:05d}.jpg": photograph(number, *size) for number, size in enumerate(FLOWERS_SIZES, start=1)
+        f"image_{number:05d}.jpg": photograph(number, *size)
+        for number, size in enumerate(FLOWERS_SIZES, start=1)
     }
     tables = {"imagelabels.mat": {"labels": FLOWERS_LABELS}, "setid.mat": FLOWERS_PARTS}
-    return images, {name: written(partial(savemat, mdict=arrays)) for name, arrays in tables.items()}
+    return images, {
+        name: written(partial(savemat, mdict=arrays)) for name, arrays in tables.items()
+    }

@@ -37,18 +37,36 @@ def publish(folder: Path, server: Any) -> None:
     server.publish("cifar10", {ARCHIVE: tar_gz(files, "cifar-10-batches-py")})
 
 
-def test_cifar100_has_its_coarse_labels_beside_its_fine_ones(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cifar100_has_its_coarse_labels_beside_its_fine_ones(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Files as the set's page describes them, with two images each."""
     contents: dict[str, dict[str, Any]] = {
-        "meta": {"fine_label_names": ["apple", "bear", "bee"], "coarse_label_names": ["fruit", "animal"]},
-        "train": {"data": np.zeros((2, 3072), np.uint8), "fine_labels": [2, 0], "coarse_labels": [1, 0]},
-        "test": {"data": np.ones((2, 3072), np.uint8), "fine_labels": [1, 2], "coarse_labels": [1, 1]},
+        "meta": {
+            "fine_label_names": ["apple", "bear", "bee"],
+            "coarse_label_names": ["fruit", "animal"],
+        },
+        "train": {
+            "data": np.zeros((2, 3072), np.uint8),
+            "fine_labels": [2, 0],
+            "coarse_labels": [1, 0],
+        },
+        "test": {
+            "data": np.ones((2, 3072), np.uint8),
+            "fine_labels": [1, 2],
+            "coarse_labels": [1, 1],
+        },
     }
-    files = below("cifar-100-python", {name: pickle.dumps(content) for name, content in contents.items()})
+    files = below(
+        "cifar-100-python", {name: pickle.dumps(content) for name, content in contents.items()}
+    )
     take_for_published(monkeypatch, files)
     arrays = cifar(write(tmp_path, files), False, classes=100)
     for name, split in arrays.splits.items():
-        expected = {"class": contents[name]["fine_labels"], "coarse": contents[name]["coarse_labels"]}
+        expected = {
+            "class": contents[name]["fine_labels"],
+            "coarse": contents[name]["coarse_labels"],
+        }
         assert {key: labels.tolist() for key, labels in split.labels.items()} == expected
     assert arrays.class_names == {"class": ("apple", "bear", "bee"), "coarse": ("fruit", "animal")}
     assert arrays.splits["test"].images.min() == 1
@@ -136,7 +154,9 @@ def test_a_folder_that_is_not_whole_is_passed_over_for_the_archive_beside_it(
 
 
 @pytest.mark.parametrize("case", ["empty", "a file cut"])
-def test_a_folder_that_is_not_whole_is_a_sentence_with_what_to_do(case: str, tiny: Path, refused: Any) -> None:
+def test_a_folder_that_is_not_whole_is_a_sentence_with_what_to_do(
+    case: str, tiny: Path, refused: Any
+) -> None:
     UNPACKED[case](tiny)
     for fetching in (False, True):
         with refused():
@@ -164,10 +184,14 @@ def test_real_cifar10_from_a_broken_download_to_a_prepared_dataset(
     """Packed anew, so the tar's bytes and md5 are not the official ones; the members are."""
     publish(real_cifar10 / "cifar-10-batches-py", server)
     server.first = ["closed", "closed"]
-    dataset = Dataset.model_validate({"name": "cifar10", "source": {"name": "cifar", "classes": 10}})
+    dataset = Dataset.model_validate(
+        {"name": "cifar10", "source": {"name": "cifar", "classes": 10}}
+    )
     prepared = store.open(store.prepare(dataset, tmp_path, None))
     assert len(server.log) == 3
-    assert sorted(path.name for path in (tmp_path / "raw").glob("[!.]*")) == ["cifar-10-python.tar.gz"]
+    assert sorted(path.name for path in (tmp_path / "raw").glob("[!.]*")) == [
+        "cifar-10-python.tar.gz"
+    ]
     assert not list((tmp_path / "raw").glob(".*.part"))
     arrays = cifar(real_cifar10, False)
     # The official description: 5,000 and 1,000 images of each of ten classes; the first one is the well-known frog.
@@ -193,11 +217,19 @@ def shelf(monkeypatch: pytest.MonkeyPatch, server: Any) -> Any:
     """A server of three small files, taken for the published ones: coarse labels are lists there."""
     contents = {"cifar10h-counts.npy": npy(LABELS["cifar10h-counts"])}
     for file, prefix in module.PICKLED.items():
-        labels = {name.removeprefix(prefix): value for name, value in LABELS.items() if name.startswith(prefix)}
-        saved = {name: value.tolist() if "coarse" in name else value for name, value in labels.items()}
+        labels = {
+            name.removeprefix(prefix): value
+            for name, value in LABELS.items()
+            if name.startswith(prefix)
+        }
+        saved = {
+            name: value.tolist() if "coarse" in name else value for name, value in labels.items()
+        }
         contents[file] = written(partial(torch.save, saved))
     for dataset in ("cifar10h", "cifar_n"):
-        server.publish(dataset, {file: contents[file] for file in FILES if module.PUBLISHED[file] == dataset})
+        server.publish(
+            dataset, {file: contents[file] for file in FILES if module.PUBLISHED[file] == dataset}
+        )
     arrays = {f"{name}.npy": npy(labels) for name, labels in LABELS.items()}
     take_for_published(monkeypatch, below("human", contents | arrays))
     return server
@@ -212,7 +244,9 @@ def assert_small(labels: module.HumanLabels) -> None:
 def test_an_array_to_a_file_is_read_without_a_pickle_and_named_if_it_is_damaged_or_missing(
     tmp_path: Path, shelf: Any, monkeypatch: pytest.MonkeyPatch, approve: Any
 ) -> None:
-    own_labels = write(tmp_path / "human", {f"{name}.npy": npy(labels) for name, labels in LABELS.items()})
+    own_labels = write(
+        tmp_path / "human", {f"{name}.npy": npy(labels) for name, labels in LABELS.items()}
+    )
     monkeypatch.setattr(torch, "load", None)  # calling it would be a TypeError
     assert_small(human(tmp_path, download=False))
     for harm, name in ((flip, "cifar10n-worse_label"), (Path.unlink, "cifar100n-noisy_label")):
@@ -247,9 +281,14 @@ def test_a_damaged_file_is_refused_unopened_or_fetched_anew(
 IMAGES = np.zeros((20, 2, 2, 3), np.uint8)
 CLEAN = np.arange(20) % 10
 FINE, COARSE = np.arange(20) * 5, np.arange(20)
-VOTES = np.eye(10, dtype=np.int64)[CLEAN] * 40 + np.roll(np.eye(10, dtype=np.int64)[CLEAN], 1, axis=1) * 10
+VOTES = (
+    np.eye(10, dtype=np.int64)[CLEAN] * 40
+    + np.roll(np.eye(10, dtype=np.int64)[CLEAN], 1, axis=1) * 10
+)
 VOTES[0] = [7, 7, 0, 0, 0, 0, 0, 0, 0, 6]  # of two classes with most votes the first counts
-PEOPLE = module.HumanLabels(VOTES, *((CLEAN + i) % 10 for i in range(6)), FINE, FINE[::-1], COARSE, COARSE[::-1])
+PEOPLE = module.HumanLabels(
+    VOTES, *((CLEAN + i) % 10 for i in range(6)), FINE, FINE[::-1], COARSE, COARSE[::-1]
+)
 """Each array differs from each other one."""
 
 
@@ -259,7 +298,10 @@ def test_cifar10_gets_five_training_labels_and_one_for_testing() -> None:
     found = module.add(Arrays(splits, names, {}), PEOPLE)
     store.check(found, "cifar")
     train, test = found.splits["train"].labels, found.splits["test"]
-    added = ["class", *(f"cifar10n-{who}" for who in ("aggregate", "worst", "random-1", "random-2", "random-3"))]
+    added = [
+        "class",
+        *(f"cifar10n-{who}" for who in ("aggregate", "worst", "random-1", "random-2", "random-3")),
+    ]
     assert {name: labels.tolist() for name, labels in train.items()} == {
         name: ((CLEAN + i) % 10).tolist() for i, name in enumerate(added)
     }
@@ -272,7 +314,10 @@ def test_cifar10_gets_five_training_labels_and_one_for_testing() -> None:
 
 
 def test_cifar100_gets_fine_and_coarse_training_labels() -> None:
-    names = {"class": tuple(f"class {i}" for i in range(100)), "coarse": tuple(f"coarse {i}" for i in range(20))}
+    names = {
+        "class": tuple(f"class {i}" for i in range(100)),
+        "coarse": tuple(f"coarse {i}" for i in range(20)),
+    }
     splits = {part: Split(IMAGES, {"class": FINE, "coarse": COARSE}) for part in ("train", "test")}
     found = module.add(Arrays(splits, names, {}), PEOPLE)
     store.check(found, "cifar")
@@ -286,7 +331,9 @@ def test_cifar100_gets_fine_and_coarse_training_labels() -> None:
 def test_cifar_adds_them_when_it_is_asked_to(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     human = Mock(return_value=PEOPLE)
     monkeypatch.setattr(module, "human", human)
-    monkeypatch.setattr(module, "add", lambda arrays, labels: arrays._replace(about={"people": labels}))
+    monkeypatch.setattr(
+        module, "add", lambda arrays, labels: arrays._replace(about={"people": labels})
+    )
     assert "people" not in cifar(tiny.parent, False).about
     assert cifar(tiny.parent, False, human_labels=True).about["people"] is PEOPLE
     human.assert_called_once_with(tiny.parent, False)

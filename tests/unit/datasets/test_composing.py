@@ -23,7 +23,9 @@ def test_an_images_draws_are_its_own_whatever_others_are_asked_for() -> None:
     """They are keyed by seed, purposes, what is drawn, and the image's number."""
     drawn = Draws(np.array([21, 3, 8]), 7, ("test",)).named("more").uniform("noise", 2, 5)
     for image, number in zip(drawn, (21, 3, 8), strict=True):
-        np.testing.assert_array_equal(image, prng.uniform((2, 5), 7, "test", "more", "noise", number))
+        np.testing.assert_array_equal(
+            image, prng.uniform((2, 5), 7, "test", "more", "noise", number)
+        )
 
 
 def test_normal_draws_are_the_quantiles_of_the_uniform_ones() -> None:
@@ -51,10 +53,14 @@ LABELS = np.repeat(np.arange(10), MNIST)[np.random.default_rng(0).permutation(60
 
 
 @pytest.mark.parametrize("percent", [0.5, 5])
-def test_of_each_class_the_declared_share_conflicts_and_in_the_test_split_each_bias_is_as_often(percent: float) -> None:
+def test_of_each_class_the_declared_share_conflicts_and_in_the_test_split_each_bias_is_as_often(
+    percent: float,
+) -> None:
     bias = composing.assign(LABELS, 10, percent, 0, "train")
     conflicting = bias != LABELS
-    assert np.bincount(LABELS[conflicting], minlength=10).tolist() == [round(n * percent / 100) for n in MNIST]
+    assert np.bincount(LABELS[conflicting], minlength=10).tolist() == [
+        round(n * percent / 100) for n in MNIST
+    ]
     table = np.zeros((10, 10), int)
     np.add.at(table, (LABELS[conflicting], bias[conflicting]), 1)
     for label, row in enumerate(table):
@@ -66,9 +72,12 @@ def test_of_each_class_the_declared_share_conflicts_and_in_the_test_split_each_b
     assert (np.ptp(table, axis=1) <= 1).all()
 
 
-def test_more_conflicts_keep_the_fewer_other_seeds_choose_others_and_no_class_disturbs_another() -> None:
+def test_more_conflicts_keep_the_fewer_other_seeds_choose_others_and_no_class_disturbs_another() -> (
+    None
+):
     few, more, other = (
-        composing.assign(LABELS, 10, percent, seed, "train") for percent, seed in ((1, 0), (5, 0), (1, 1))
+        composing.assign(LABELS, 10, percent, seed, "train")
+        for percent, seed in ((1, 0), (5, 0), (1, 1))
     )
     where = few != LABELS
     np.testing.assert_array_equal(few[where], more[where])
@@ -89,12 +98,17 @@ def test_each_pixel_is_its_ink_times_one_colour() -> None:
         assert conflicting.sum() == {"train": 40, "test": 180}[name]
         off = 0.005 * Draws(numbers, 0, ("colored_mnist", name)).normal("colour", 3)
         colours = np.clip(coloured.COLOURS[split.labels["bias"]] + off, 0, 1)
-        np.testing.assert_array_equal(split.images[numbers], np.floor(grey.images * colours[:, None, None]))
+        np.testing.assert_array_equal(
+            split.images[numbers], np.floor(grey.images * colours[:, None, None])
+        )
 
 
 def test_each_image_has_the_corruption_of_its_bias() -> None:
     few = {"train_per_class": 20, "test_per_class": 10}
-    found, clean = corrupted_cifar(NOWHERE, base="digits", conflicting_percent=10, **few), digits(NOWHERE, **few)
+    found, clean = (
+        corrupted_cifar(NOWHERE, base="digits", conflicting_percent=10, **few),
+        digits(NOWHERE, **few),
+    )
     names = found.class_names["bias"]
     assert names == corrupted.CORRUPTIONS
     for part, split in found.splits.items():

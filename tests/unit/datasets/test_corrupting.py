@@ -14,7 +14,15 @@ from sklearn.datasets import load_sample_image
 
 from hypersphere.datasets import corrupting
 from hypersphere.datasets.composing import Draws
-from hypersphere.datasets.corrupting import FUNCTIONS, corrupt, magnified, parameters, plasma, smoothed, streaked
+from hypersphere.datasets.corrupting import (
+    FUNCTIONS,
+    corrupt,
+    magnified,
+    parameters,
+    plasma,
+    smoothed,
+    streaked,
+)
 from hypersphere.datasets.part import shrunk
 
 from .miniatures import decoded, saved
@@ -71,7 +79,9 @@ def test_noise_is_its_draws_added_multiplied_or_in_place_of_a_share() -> None:
     np.testing.assert_allclose(corrupting.speckle_noise(GREY, MANY, scale=0.1), 0.4 + 0.04 * normal)
     hit, salt = MANY.uniform("hit", 16, 16, 3), MANY.uniform("salt", 16, 16, 3)
     shown = corrupting.impulse_noise(GREY, MANY, share=0.1)
-    np.testing.assert_array_equal(shown, np.select([hit >= 0.1, salt < 0.5], [GREY, np.ones_like(GREY)]))
+    np.testing.assert_array_equal(
+        shown, np.select([hit >= 0.1, salt < 0.5], [GREY, np.ones_like(GREY)])
+    )
 
 
 def test_shot_noise_is_a_poisson_count() -> None:
@@ -105,11 +115,17 @@ def test_glass_blur_copies_pixels_as_the_benchmarks_loop_does(reach: int, rounds
         np.testing.assert_allclose(found[n], blurred(shown / 255), atol=1e-15)
 
 
-@pytest.mark.parametrize(("radius", "alias", "pixels"), [(0.3, 0.4, 1), (1.5, 0.1, 9), (3, 0.5, 29)])
-def test_defocus_blur_is_a_softened_disk_that_reflects_at_the_edges(radius: float, alias: float, pixels: int) -> None:
+@pytest.mark.parametrize(
+    ("radius", "alias", "pixels"), [(0.3, 0.4, 1), (1.5, 0.1, 9), (3, 0.5, 29)]
+)
+def test_defocus_blur_is_a_softened_disk_that_reflects_at_the_edges(
+    radius: float, alias: float, pixels: int
+) -> None:
     """Each lattice point of a circle is spread over 3 by 3 pixels. Radius 3 has 29 points: Gauss's circle problem."""
     reach = int(radius) + 1
-    inside = [p for p in itertools.product(range(-reach, reach + 1), repeat=2) if np.hypot(*p) <= radius]
+    inside = [
+        p for p in itertools.product(range(-reach, reach + 1), repeat=2) if np.hypot(*p) <= radius
+    ]
     assert len(inside) == pixels
     soft = np.exp(-np.array([1, 0, 1]) / (2 * alias**2))
     expected, weights = np.zeros_like(IMAGES), np.outer(soft, soft) / soft.sum() ** 2 / pixels
@@ -117,10 +133,14 @@ def test_defocus_blur_is_a_softened_disk_that_reflects_at_the_edges(radius: floa
     for (row, column), (down, right) in itertools.product(inside, np.ndindex(3, 3)):
         top, left = reach + row + down - 1, reach + column + right - 1
         expected += weights[down, right] * padded[:, top : top + 16, left : left + 16]
-    np.testing.assert_allclose(corrupting.defocus_blur(IMAGES, DRAWS, radius=radius, alias=alias), expected)
+    np.testing.assert_allclose(
+        corrupting.defocus_blur(IMAGES, DRAWS, radius=radius, alias=alias), expected
+    )
 
 
-@pytest.mark.parametrize(("stop", "count"), [(1.06, 7), (1.11, 12), (1.16, 16), (1.21, 21), (1.26, 26)])
+@pytest.mark.parametrize(
+    ("stop", "count"), [(1.06, 7), (1.11, 12), (1.16, 16), (1.21, 21), (1.26, 26)]
+)
 def test_zoom_blur_is_the_mean_of_enlargements(stop: float, count: int) -> None:
     """The factors of the benchmark's arange, whose number depends on rounding; scipy's zoom enlarges."""
     factors = np.arange(1, stop, 0.01)
@@ -131,16 +151,24 @@ def test_zoom_blur_is_the_mean_of_enlargements(stop: float, count: int) -> None:
         for factor in factors:
             part = int(np.ceil(16 / factor))
             first = (16 - part) // 2
-            zoomed = ndimage.zoom(image[first : first + part, first : first + part], (factor, factor, 1), order=1)
+            zoomed = ndimage.zoom(
+                image[first : first + part, first : first + part], (factor, factor, 1), order=1
+            )
             trim = (len(zoomed) - 16) // 2
             total += zoomed[trim : trim + 16, trim : trim + 16]
         np.testing.assert_allclose(blurred, total / (count + 1), atol=1e-9)
 
 
-CHANGES: dict[str, tuple[Callable[..., np.ndarray], dict[str, float], Callable[..., tuple[float, ...]]]] = {
+CHANGES: dict[
+    str, tuple[Callable[..., np.ndarray], dict[str, float], Callable[..., tuple[float, ...]]]
+] = {
     "brightness": (corrupting.brightness, {"more": 0.3}, lambda h, s, v: (h, s, min(v + 0.3, 1))),
     "paler": (corrupting.saturate, {"factor": 0.3, "more": 0}, lambda h, s, v: (h, 0.3 * s, v)),
-    "more colour": (corrupting.saturate, {"factor": 2.5, "more": 0.2}, lambda h, s, v: (h, min(2.5 * s + 0.2, 1), v)),
+    "more colour": (
+        corrupting.saturate,
+        {"factor": 2.5, "more": 0.2},
+        lambda h, s, v: (h, min(2.5 * s + 0.2, 1), v),
+    ),
 }
 
 
@@ -167,23 +195,35 @@ def test_fog_is_grey_and_keeps_to_the_images_brightest_value() -> None:
 def test_frost_is_clouds_ridges_and_needles_of_ice() -> None:
     """The definition pixel by pixel, from parts that have tests of their own."""
     cover, ridge = plasma(16, 2.5, DRAWS.named("cover")), plasma(16, 2.0, DRAWS.named("ridges"))
-    seeds, angles = DRAWS.uniform("seeds", 2, 16, 16)[..., None] ** 6, DRAWS.between("angles", -90, 90, 2)
+    seeds, angles = (
+        DRAWS.uniform("seeds", 2, 16, 16)[..., None] ** 6,
+        DRAWS.between("angles", -90, 90, 2),
+    )
     needles = [streaked(seeds[:, i], 2, 1, angles[:, i]) for i in (0, 1)]
     found = corrupting.frost(np.zeros_like(IMAGES), DRAWS, image=1, ice=1)
     for place in np.ndindex(3, 16, 16):
         sharp = 1 - abs(2 * ridge[place] - 1)
-        bright = 0.25 + 0.35 * cover[place] + 0.3 * sharp**3 + 0.8 * (needles[0][place][0] + needles[1][place][0])
+        bright = (
+            0.25
+            + 0.35 * cover[place]
+            + 0.3 * sharp**3
+            + 0.8 * (needles[0][place][0] + needles[1][place][0])
+        )
         np.testing.assert_allclose(found[place], min(max(bright, 0), 1) * np.array([0.86, 0.93, 1]))
 
 
 @pytest.mark.parametrize(("zoom", "radius"), [(1, 0), (2, 0), (1.5, 8)])
-def test_flakes_are_bright_noise_enlarged_and_blown_downwards_on_a_whitened_image(zoom: float, radius: float) -> None:
+def test_flakes_are_bright_noise_enlarged_and_blown_downwards_on_a_whitened_image(
+    zoom: float, radius: float
+) -> None:
     """With neither zoom nor wind a flake is a pixel above the threshold, in whole steps of 255."""
     asked = {"zoom": zoom, "radius": radius, "sigma": 3, "image": 0.8}
     found = corrupting.snow(IMAGES, DRAWS, mean=0.1, scale=0.3, threshold=0.3, **asked)
     noise = 0.1 + 0.3 * DRAWS.normal("flakes", 16, 16)[..., None]
     large = noise if zoom == 1 else magnified(noise, zoom)
-    layer = np.array([int(255 * min(v, 1)) if v >= 0.3 else 0 for v in large.flat], float).reshape(large.shape)
+    layer = np.array([int(255 * min(v, 1)) if v >= 0.3 else 0 for v in large.flat], float).reshape(
+        large.shape
+    )
     wind = DRAWS.between("wind", -135, -45)
     assert ((wind > -135) & (wind < -45)).all()
     blown = np.floor(streaked(layer, radius, 3, wind) + 0.5) / 255 if radius else layer / 255
@@ -195,7 +235,14 @@ def test_flakes_are_bright_noise_enlarged_and_blown_downwards_on_a_whitened_imag
 def mean9(values: np.ndarray) -> np.ndarray:
     """The mean of each pixel and its eight neighbours, reflected at the edges without repeating them."""
     padded = np.pad(values, 1, mode="reflect")
-    return sum(padded[i : i + values.shape[0], j : j + values.shape[1]] for i in range(3) for j in range(3)) / 9
+    return (
+        sum(
+            padded[i : i + values.shape[0], j : j + values.shape[1]]
+            for i in range(3)
+            for j in range(3)
+        )
+        / 9
+    )
 
 
 def relief(wet: np.ndarray) -> np.ndarray:
@@ -205,11 +252,16 @@ def relief(wet: np.ndarray) -> np.ndarray:
     rim = [
         (r, c)
         for r, c in np.argwhere(wet)
-        if any(0 <= r + i < height and 0 <= c + j < width and not wet[r + i, c + j] for i, j in steps)
+        if any(
+            0 <= r + i < height and 0 <= c + j < width and not wet[r + i, c + j] for i, j in steps
+        )
     ]
-    away = np.array([[min(np.hypot(r - i, c - j) for i, j in rim) for c in range(width)] for r in range(height)])
+    away = np.array(
+        [[min(np.hypot(r - i, c - j) for i, j in rim) for c in range(width)] for r in range(height)]
+    )
     depth = np.floor(mean9(np.minimum(away, 20)) + 0.5)
-    ranks = np.searchsorted(np.sort(depth, axis=None), depth, side="right")  # pixels that are not above
+    # pixels that are not above
+    ranks = np.searchsorted(np.sort(depth, axis=None), depth, side="right")
     level = np.rint(255 * (ranks - ranks.min()) / (depth.size - ranks.min()))
     padded, lit = np.pad(level, 1, mode="reflect"), np.zeros(wet.shape)
     light = ((-2, -1, 0), (-1, 1, 1), (0, 1, 2))
@@ -218,9 +270,17 @@ def relief(wet: np.ndarray) -> np.ndarray:
     return mean9(np.clip(lit, 0, 255))
 
 
-def test_spatter_is_mud_where_smoothed_drops_are_thick_or_water_that_shines_by_depth_times_relief() -> None:
+def test_spatter_is_mud_where_smoothed_drops_are_thick_or_water_that_shines_by_depth_times_relief() -> (
+    None
+):
     """Some drops are at the edge, which is no rim."""
-    asked: dict[str, Any] = {"mean": 0.65, "scale": 0.3, "sigma": 1, "threshold": 0.75, "strength": 0.5}
+    asked: dict[str, Any] = {
+        "mean": 0.65,
+        "scale": 0.3,
+        "sigma": 1,
+        "threshold": 0.75,
+        "strength": 0.5,
+    }
     muddy, watered = (corrupting.spatter(IMAGES, DRAWS, **asked, mud=mud) for mud in (True, False))
     mud, water = np.array([63, 42, 20]) / 255, np.array([175, 238, 238]) / 255
     liquid = smoothed(0.65 + 0.3 * DRAWS.normal("drops", 16, 16), 1)
@@ -232,7 +292,9 @@ def test_spatter_is_mud_where_smoothed_drops_are_thick_or_water_that_shines_by_d
     for image, drops, changed in zip(IMAGES, liquid, watered, strict=True):
         depth = np.floor(np.where(drops >= 0.75, drops, 0) * 255)
         shine = depth * relief(depth > 0)
-        np.testing.assert_allclose(changed, image + 0.5 * (shine / shine.max())[..., None] * water, atol=1e-9)
+        np.testing.assert_allclose(
+            changed, image + 0.5 * (shine / shine.max())[..., None] * water, atol=1e-9
+        )
 
 
 def test_contrast_shrinks_differences_from_the_mean_of_each_colour() -> None:
@@ -255,14 +317,19 @@ def test_the_affine_map_moves_three_corners_as_drawn() -> None:
     found = corrupting.elastic_transform(IMAGES, DRAWS, reach=0, sigma=0, jitter=0.1)
     moved = DRAWS.between("corners", -1.6, 1.6, 3, 2)
     centre, arm = 8, 5
-    before = np.array([[centre + arm, centre + arm], [centre + arm, centre - arm], [centre - arm, centre - arm]])
+    before = np.array(
+        [[centre + arm, centre + arm], [centre + arm, centre - arm], [centre - arm, centre - arm]]
+    )
     for image, shift, changed in zip(IMAGES, moved, found, strict=True):
-        forth = np.linalg.solve(np.column_stack([before, np.ones(3)]), before + shift)  # (x, y, 1) to (x, y)
+        # (x, y, 1) to (x, y)
+        forth = np.linalg.solve(np.column_stack([before, np.ones(3)]), before + shift)
         back = np.linalg.inv(forth[:2].T)
         swap = [1, 0]  # scipy counts rows first
         matrix, offset = back[swap][:, swap], (-back @ forth[2])[swap]
         for colour in range(3):
-            expected = ndimage.affine_transform(image[..., colour], matrix, offset, order=1, mode="mirror")
+            expected = ndimage.affine_transform(
+                image[..., colour], matrix, offset, order=1, mode="mirror"
+            )
             np.testing.assert_allclose(changed[..., colour], expected, atol=1e-9)
 
 
@@ -287,11 +354,15 @@ def test_the_field_is_smoothed_to_three_sigma_and_moves_rows_and_columns() -> No
     grid = np.mgrid[0:16, 0:16]
     for image, shift, changed in zip(IMAGES, shifts, found, strict=True):
         for colour in range(3):
-            expected = ndimage.map_coordinates(image[..., colour], grid + shift, order=1, mode="reflect")
+            expected = ndimage.map_coordinates(
+                image[..., colour], grid + shift, order=1, mode="reflect"
+            )
             np.testing.assert_allclose(changed[..., colour], expected, atol=1e-9)
 
 
-WITHOUT_DRAWS = "brightness contrast defocus_blur gaussian_blur jpeg_compression pixelate saturate zoom_blur"
+WITHOUT_DRAWS = (
+    "brightness contrast defocus_blur gaussian_blur jpeg_compression pixelate saturate zoom_blur"
+)
 NUMBERS = np.arange(24)
 SMALL = np.random.default_rng(1).integers(0, 256, (24, 32, 32, 3), dtype=np.uint8)
 NOT_WORSE = {"saturate", "spatter", "elastic_transform", "glass_blur"}
@@ -306,16 +377,25 @@ def test_each_severity_is_further_from_the_clean_image(name: str, side: int) -> 
     """Of pieces of scikit-learn's two photographs: a severity out of order in severities.csv is noticed."""
     corners = [(row, column) for row in (20, 140, 280) for column in (0, 130, 260, 390)]
     photographs = [load_sample_image(photograph) for photograph in ("china.jpg", "flower.jpg")]
-    pieces = [one[row : row + 128, column : column + 128] for one in photographs for row, column in corners]
+    pieces = [
+        one[row : row + 128, column : column + 128]
+        for one in photographs
+        for row, column in corners
+    ]
     images = shrunk(np.stack(pieces), side)
     severities = (1, 2, 3, 5) if name in ALIKE else (1, 2, 3, 4, 5)
-    errors = [((corrupt(images, NUMBERS, name, s, 0) / 255 - images / 255) ** 2).mean() for s in severities]
+    errors = [
+        ((corrupt(images, NUMBERS, name, s, 0) / 255 - images / 255) ** 2).mean()
+        for s in severities
+    ]
     assert errors[0] > 0
     assert errors == sorted(errors)
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
-def test_a_piece_has_the_bytes_of_the_whole_and_another_key_others(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_piece_has_the_bytes_of_the_whole_and_another_key_others(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Another seed, number or purpose changes what is drawn, and nothing else. A larger piece is cut without a seam."""
     whole = corrupt(SMALL, NUMBERS, name, 3, 0)
     assert (whole.dtype, whole.shape) == (np.uint8, SMALL.shape)
@@ -330,7 +410,10 @@ def test_a_piece_has_the_bytes_of_the_whole_and_another_key_others(name: str, mo
 @pytest.mark.parametrize(("side", "size"), [(47, "small"), (48, "medium")])
 def test_parameters_are_those_of_the_images_size(side: int, size: str) -> None:
     """Values are cut to whole numbers."""
-    images, draws = np.resize(SMALL, (2, side, side, 3)), Draws(NUMBERS[:2], 0, ("corruption", "snow", 4))
+    images, draws = (
+        np.resize(SMALL, (2, side, side, 3)),
+        Draws(NUMBERS[:2], 0, ("corruption", "snow", 4)),
+    )
     expected = FUNCTIONS["snow"](images / 255, draws, **parameters()[size, "snow", 4])
     found = corrupt(images, NUMBERS[:2], "snow", 4, 0)
     np.testing.assert_array_equal(found, np.floor(np.clip(expected, 0, 1) * 255))
@@ -344,10 +427,15 @@ def test_each_name_of_the_benchmark_has_five_severities_with_its_functions_argum
     table = parameters()
     assert table.keys() == {*itertools.product(("small", "medium"), FUNCTIONS, range(1, 6))}
     for size, (name, function) in itertools.product(("small", "medium"), FUNCTIONS.items()):
-        takes = [p for p in inspect.signature(function).parameters.values() if p.kind == p.KEYWORD_ONLY]
+        takes = [
+            p for p in inspect.signature(function).parameters.values() if p.kind == p.KEYWORD_ONLY
+        ]
         rows = [table[size, name, severity] for severity in range(1, 6)]
         assert all(list(row) == [p.name for p in takes] for row in rows), name
         assert len({tuple(row.values()) for row in rows}) == 5, name
         for p in takes:  # a fraction where a whole number is asked for would change what is drawn
             kinds = {type(row[p.name]) for row in rows}
-            assert kinds == {p.annotation} or (p.annotation is float and kinds <= {int, float}), (name, p.name)
+            assert kinds == {p.annotation} or (p.annotation is float and kinds <= {int, float}), (
+                name,
+                p.name,
+            )

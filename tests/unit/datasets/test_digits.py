@@ -34,7 +34,13 @@ def test_no_scan_reaches_both_splits(task: Any, monkeypatch: pytest.MonkeyPatch)
     light = np.ones_like(scans)
     light[scikit.split(digit, 0)[1]] = 0.25
     monkeypatch.setattr(scikit, "load", lambda: (light, digit))
-    asked: dict[str, Any] = {"task": task, "noise": 0, "clutter": 3, "train_per_class": 50, "test_per_class": 50}
+    asked: dict[str, Any] = {
+        "task": task,
+        "noise": 0,
+        "clutter": 3,
+        "train_per_class": 50,
+        "test_per_class": 50,
+    }
     painted = digits(NOWHERE, **asked)
     assert set(np.unique(painted.splits["train"].images)) == {0, 128, 255}
     assert set(np.unique(painted.splits["test"].images)) == {0, 32, 64}
@@ -43,8 +49,13 @@ def test_no_scan_reaches_both_splits(task: Any, monkeypatch: pytest.MonkeyPatch)
 @pytest.mark.parametrize("task", ["upright", "turned"])
 def test_an_undisturbed_image_is_a_scan_of_its_class(task: Any) -> None:
     """In the middle of the canvas; turned back clockwise by the class's number of quarters, where it is turned."""
-    known = {np.rint(scan * 255).astype(np.uint8).tobytes(): d for scan, d in zip(*scikit.load(), strict=True)}
-    arrays = digits(NOWHERE, task=task, train_per_class=5, test_per_class=2, shift=0, clutter=0, noise=0)
+    known = {
+        np.rint(scan * 255).astype(np.uint8).tobytes(): d
+        for scan, d in zip(*scikit.load(), strict=True)
+    }
+    arrays = digits(
+        NOWHERE, task=task, train_per_class=5, test_per_class=2, shift=0, clutter=0, noise=0
+    )
     names, test = arrays.class_names["class"], arrays.splits["test"]
     assert len(names) == (10 if task == "upright" else 16)
     for image, label in zip(test.images[..., 0], test.labels["class"], strict=True):
@@ -71,10 +82,13 @@ def test_colours_are_a_line_from_paper_to_ink_that_the_grey_image_is_drawn_along
     grey, coloured = (digits(NOWHERE, colours=asked, **few).splits["train"] for asked in (0.0, 0.4))
     assert np.array_equal(coloured.labels["class"], grey.labels["class"])
     inks, papers = [], []
-    for image, share in zip(coloured.images.reshape(200, -1, 3), grey.images.reshape(200, -1, 3)[..., 0], strict=True):
+    for image, share in zip(
+        coloured.images.reshape(200, -1, 3), grey.images.reshape(200, -1, 3)[..., 0], strict=True
+    ):
         lines = np.polyfit(share / 255, image / 255, 1)  # slope and start of each channel
         drawn = lines[1] + share[:, None] / 255 * lines[0]
-        assert np.abs(drawn - image / 255).max() < 2.5 / 255  # grey and coloured are rounded, and so is the line
+        # grey and coloured are rounded, and so is the line
+        assert np.abs(drawn - image / 255).max() < 2.5 / 255
         papers.append(lines[1])
         inks.append(lines.sum(axis=0))
     assert -0.01 < np.min(papers) < 0.05
@@ -87,7 +101,11 @@ def test_colours_are_a_line_from_paper_to_ink_that_the_grey_image_is_drawn_along
     ("asked", "place", "sides"),
     [
         ({"count": 3}, lambda draws, count: draws.below("corners", 25, count, 2), [8] * 3),
-        ({"count": 12, "placement": "grid"}, lambda draws, count: cells(draws, 32, 8, count), [8] * 12),
+        (
+            {"count": 12, "placement": "grid"},
+            lambda draws, count: cells(draws, 32, 8, count),
+            [8] * 12,
+        ),
         ({"side": 6, "second_side": 23}, lambda draws, count: apart(draws, 32, 6, 23), [6, 23]),
     ],
     ids=["random", "grid", "two sizes"],
@@ -102,7 +120,9 @@ def test_an_image_is_the_brightest_of_its_digits_at_their_places(
     scans, digit = scikit.load()
     parts = dict(zip(("train", "test"), scikit.split(digit, 0), strict=True))
     pixels = np.repeat(np.rint(scans * 255).astype(np.uint8)[..., None], 3, axis=3)
-    found = multidigits(NOWHERE, scans="digits", canvas=32, train=60, test=30, **{"side": 8, **asked})
+    found = multidigits(
+        NOWHERE, scans="digits", canvas=32, train=60, test=30, **{"side": 8, **asked}
+    )
     assert set(found.splits) == {"train", "test"} | ({"probe"} if "count" in asked else set())
     for name, split in found.splits.items():
         n, of, shown = len(split.images), parts.get(name, parts["train"]), sides
@@ -155,7 +175,9 @@ def test_cells_are_different_ones_of_a_grid_in_the_middle() -> None:
 
 
 @pytest.mark.parametrize(("first", "second"), [(2, 2), (1, 3), (3, 1)])
-def test_two_squares_apart_are_uniform_over_the_pairs_without_overlap(first: int, second: int) -> None:
+def test_two_squares_apart_are_uniform_over_the_pairs_without_overlap(
+    first: int, second: int
+) -> None:
     """Which pairs do not overlap, by painting them on 4 by 4 pixels."""
     expected = set()
     for a, b, c, d in np.ndindex(5 - first, 5 - first, 5 - second, 5 - second):

@@ -50,26 +50,51 @@ def idx(array: np.ndarray) -> bytes:
 
 FLOWERS, TABLES = miniatures.flowers102()
 SCANS = {
-    f"MNIST/raw/{name}": idx(np.random.default_rng(n).integers(0, 10, (n, 28, 28) if "images" in name else n, "u1"))
+    f"MNIST/raw/{name}": idx(
+        np.random.default_rng(n).integers(0, 10, (n, 28, 28) if "images" in name else n, "u1")
+    )
     for n, names in zip((20, 10), mnist.FILES.values(), strict=True)
     for name in names
 }
-PHOTOGRAPHS = {f"{place}.jpg": miniatures.photograph(n, 30, 40) for n, place in enumerate(("a/1", "a/2", "b/3", "c/4"))}
-FACES = ("0.5pct/align/0/7_0_0.png", "0.5pct/conflict/1/2_1_0.png", "valid/4_0_1.png", "test/11_1_0.png")
+PHOTOGRAPHS = {
+    f"{place}.jpg": miniatures.photograph(n, 30, 40)
+    for n, place in enumerate(("a/1", "a/2", "b/3", "c/4"))
+}
+FACES = (
+    "0.5pct/align/0/7_0_0.png",
+    "0.5pct/conflict/1/2_1_0.png",
+    "valid/4_0_1.png",
+    "test/11_1_0.png",
+)
 FEW = {"train_per_class": 2, "test_per_class": 1}
 WORLDS = {
     "biased_ffhq": World(
         {"size": 8},
         {"train": 2, "valid": 1, "test": 1},
-        {f"bffhq/{name}": miniatures.picture(miniatures.noise(n, 9, 9, 3)) for n, name in enumerate(FACES)},
+        {
+            f"bffhq/{name}": miniatures.picture(miniatures.noise(n, 9, 9, 3))
+            for n, name in enumerate(FACES)
+        },
     ),
-    "cifar": World({"classes": 10}, {"train": 10, "test": 2}, below("cifar-10-batches-py", miniatures.CIFAR10)),
-    "colored_mnist": World({"base": "digits", "conflicting_percent": 50, **FEW}, {"train": 20, "test": 10}),
-    "control_task": World({"domain": "cartpole", "task": "swingup", "action_repeat": 250, "size": 12}, {"train": 5}),
-    "corrupted_cifar": World({"base": "digits", "conflicting_percent": 50, **FEW}, {"train": 20, "test": 10}),
+    "cifar": World(
+        {"classes": 10}, {"train": 10, "test": 2}, below("cifar-10-batches-py", miniatures.CIFAR10)
+    ),
+    "colored_mnist": World(
+        {"base": "digits", "conflicting_percent": 50, **FEW}, {"train": 20, "test": 10}
+    ),
+    "control_task": World(
+        {"domain": "cartpole", "task": "swingup", "action_repeat": 250, "size": 12}, {"train": 5}
+    ),
+    "corrupted_cifar": World(
+        {"base": "digits", "conflicting_percent": 50, **FEW}, {"train": 20, "test": 10}
+    ),
     "corruptions": World(
         {"base": "digits", "origin": "made", **FEW},
-        {"train": 20, "test": 10, **{f"{name}-{severity}": 10 for name in FUNCTIONS for severity in range(1, 6)}},
+        {
+            "train": 20,
+            "test": 10,
+            **{f"{name}-{severity}": 10 for name in FUNCTIONS for severity in range(1, 6)},
+        },
     ),
     "digits": World(FEW, {"train": 20, "test": 10}),
     "flowers102": World(
@@ -78,7 +103,9 @@ WORLDS = {
         below("flowers-102", TABLES | {"102flowers.tgz": miniatures.tar_gz(FLOWERS, "jpg")}),
         below("flowers-102", TABLES | below("jpg", FLOWERS)),
     ),
-    "folder": World({"path": "of/mine", "size": 20}, {"train": 5, "test": 3}, below("of/mine", SPLITS)),
+    "folder": World(
+        {"path": "of/mine", "size": 20}, {"train": 5, "test": 3}, below("of/mine", SPLITS)
+    ),
     "imagenet": World(
         {"size": 8},
         {"train": 4, "test": 4},
@@ -87,7 +114,8 @@ WORLDS = {
     "imagenet100": World(
         {"size": 8},
         {"train": 3, "test": 3},
-        {**below("imagenet/train", PHOTOGRAPHS), **below("imagenet/val", PHOTOGRAPHS)},  # c is no class of the list
+        # c is no class of the list
+        {**below("imagenet/train", PHOTOGRAPHS), **below("imagenet/val", PHOTOGRAPHS)},
     ),
     "mnist": World(
         {},
@@ -100,7 +128,9 @@ WORLDS = {
         {"train": 9, "test": 5},
     ),
     "part": World({"base": "digits", **FEW}, {"train": 20, "test": 10}),
-    "sentences": World({"corpus": "chapters", "vocabulary": 500, "length": 8}, {"train": 1617, "test": 85}),
+    "sentences": World(
+        {"corpus": "chapters", "vocabulary": 500, "length": 8}, {"train": 1617, "test": 85}
+    ),
     "stl10": World(
         {},
         miniatures.STL10_COUNTS,
@@ -108,12 +138,17 @@ WORLDS = {
         below(stl10.FOLDER, miniatures.stl10()),
     ),
     "text_task": World(
-        {"task": "neighbours", "corpus": "chapters", "vocabulary": 500, "length": 8}, {"train": 400, "test": 200}
+        {"task": "neighbours", "corpus": "chapters", "vocabulary": 500, "length": 8},
+        {"train": 400, "test": 200},
     ),
     "tiny_imagenet": World(
         {},
         {"train": 6, "test": 4},
-        {tiny_imagenet.ARCHIVE: miniatures.zipped(miniatures.tiny_imagenet(), tiny_imagenet.FOLDER)},
+        {
+            tiny_imagenet.ARCHIVE: miniatures.zipped(
+                miniatures.tiny_imagenet(), tiny_imagenet.FOLDER
+            )
+        },
         below(tiny_imagenet.FOLDER, miniatures.tiny_imagenet()),
     ),
 }
@@ -121,7 +156,9 @@ FETCHED = [name for name, world in WORLDS.items() if world.unpacked]
 
 
 @pytest.fixture
-def root(request: pytest.FixtureRequest, tmp_path: Path, server: Any, monkeypatch: pytest.MonkeyPatch) -> Path:
+def root(
+    request: pytest.FixtureRequest, tmp_path: Path, server: Any, monkeypatch: pytest.MonkeyPatch
+) -> Path:
     """A data folder with the files of the world that the test is about, taken for the published ones."""
     name: str = request.node.callspec.params["name"]
     if reason := registry.unusable("datasets", name):
@@ -131,7 +168,9 @@ def root(request: pytest.FixtureRequest, tmp_path: Path, server: Any, monkeypatc
     of_few(monkeypatch)
     take_for_published(monkeypatch, SCANS | WORLDS["cifar"].files)
     if name in FETCHED:
-        server.publish(name, {Path(file).name: content for file, content in WORLDS[name].files.items()})
+        server.publish(
+            name, {Path(file).name: content for file, content in WORLDS[name].files.items()}
+        )
     return miniatures.write(tmp_path / "own", WORLDS[name].files)
 
 
@@ -197,7 +236,9 @@ def of_imagenet(root: Path, part: str) -> Labelled:
 
 
 def of_folder(root: Path, part: str) -> Labelled:
-    return ImageFolder(root / "of" / "mine" / part, square(20), is_valid_file=lambda path: "/." not in path)
+    return ImageFolder(
+        root / "of" / "mine" / part, square(20), is_valid_file=lambda path: "/." not in path
+    )
 
 
 def of_tiny_imagenet(root: Path, part: str) -> Labelled:
@@ -217,7 +258,9 @@ READERS: dict[str, Callable[[Path, str], Labelled]] = {
     "cifar": lambda root, part: cifar.SETS[10](root, train=part == "train"),
     "flowers102": flowers,
     "folder": of_folder,
-    "imagenet": lambda root, part: ImageFolder(root / "imagenet" / {"test": "val"}.get(part, part), square(8)),
+    "imagenet": lambda root, part: ImageFolder(
+        root / "imagenet" / {"test": "val"}.get(part, part), square(8)
+    ),
     "imagenet100": of_imagenet,
     "mnist": lambda root, part: MNIST(root, train=part == "train", transform=Grayscale(3)),
     "stl10": lambda root, part: STL10(root, split=part),
@@ -233,12 +276,18 @@ def test_images_and_classes_are_those_of_an_independent_reader(
     monkeypatch.setattr("torchvision.datasets.cifar.check_integrity", lambda *given: True)
     for reader in (STL10, Flowers102):
         monkeypatch.setattr(reader, "_check_integrity", lambda self: True)
-    unpacked = miniatures.write(tmp_path / "unpacked", WORLDS[name].unpacked) if WORLDS[name].unpacked else root
+    unpacked = (
+        miniatures.write(tmp_path / "unpacked", WORLDS[name].unpacked)
+        if WORLDS[name].unpacked
+        else root
+    )
     for folder in {root, unpacked} if name == "mnist" else {root}:
         for part, split in load(name, folder).splits.items():
             expected = list(READERS[name](unpacked, part))
             found = split.images[np.arange(len(split.images))]
-            np.testing.assert_array_equal(found, np.stack([np.asarray(image) for image, _ in expected]))
+            np.testing.assert_array_equal(
+                found, np.stack([np.asarray(image) for image, _ in expected])
+            )
             assert split.labels["class"].tolist() == [label for _, label in expected]
 
 
@@ -247,7 +296,9 @@ def test_images_and_classes_are_those_of_an_independent_reader(
 
 @pytest.mark.parametrize("harm", HARMS)
 @pytest.mark.parametrize("name", [*FETCHED, "cifar"])
-def test_a_damaged_file_is_a_sentence_that_names_it_and_stays(name: str, harm: str, root: Path, tmp_path: Path) -> None:
+def test_a_damaged_file_is_a_sentence_that_names_it_and_stays(
+    name: str, harm: str, root: Path, tmp_path: Path
+) -> None:
     """One byte of each file in turn of a folder of the user's own; the control is that whole files are read above."""
     for path in [path for path in root.rglob("*") if path.is_file()]:
         whole = path.read_bytes()
@@ -299,15 +350,28 @@ OTHERS: list[tuple[str, str, bytes | None]] = [
 
 
 @pytest.mark.parametrize(
-    ("name", "file", "content"), OTHERS, ids=[f"{name} {Path(file).name}" for name, file, _ in OTHERS]
+    ("name", "file", "content"),
+    OTHERS,
+    ids=[f"{name} {Path(file).name}" for name, file, _ in OTHERS],
 )
 def test_what_is_not_as_published_is_a_sentence_that_names_the_place(
-    name: str, file: str, content: bytes | None, root: Path, tmp_path: Path, server: Any, approve: Any
+    name: str,
+    file: str,
+    content: bytes | None,
+    root: Path,
+    tmp_path: Path,
+    server: Any,
+    approve: Any,
 ) -> None:
     """Where the user has the set unpacked."""
     whole = WORLDS[name].unpacked or WORLDS[name].files
-    there = {f"{Path(file).parent}/": b"", **{one: whole[one] for one in whole if not one.startswith(file)}}
-    folder = miniatures.write(tmp_path / "unpacked", there if content is None else there | {file: content})
+    there = {
+        f"{Path(file).parent}/": b"",
+        **{one: whole[one] for one in whole if not one.startswith(file)},
+    }
+    folder = miniatures.write(
+        tmp_path / "unpacked", there if content is None else there | {file: content}
+    )
     with pytest.raises(HypersphereError) as caught:
         digest(tmp_path, folder, name)
     approve(str(caught.value).replace(server.address, "SERVER"))
@@ -330,7 +394,9 @@ WISHES: list[tuple[str, dict[str, Any]]] = [
 ]
 
 
-@pytest.mark.parametrize(("source", "asked"), WISHES, ids=[f"{name} {n}" for n, (name, _) in enumerate(WISHES)])
+@pytest.mark.parametrize(
+    ("source", "asked"), WISHES, ids=[f"{name} {n}" for n, (name, _) in enumerate(WISHES)]
+)
 def test_an_impossible_wish_is_a_sentence(source: str, asked: dict[str, Any], refused: Any) -> None:
     with refused():
         registry.load("datasets", source)(Path("/nonexistent"), False, **asked)
@@ -351,13 +417,32 @@ def archives_of_imagenet() -> Files:
     for name, content in PHOTOGRAPHS.items():
         folder, _, image = name.partition("/")
         by_class.setdefault(folder, {})[image] = content
-    flat = {f"ILSVRC2012_val_{place:08}.JPEG": content for place, content in enumerate(PHOTOGRAPHS.values(), start=1)}
-    fields = [("ILSVRC2012_ID", "O"), ("WNID", "O"), ("words", "O"), ("gloss", "O"), ("num_children", "O")]
-    leaves = [(1, "b", "", "", 0), (2, "c", "", "", 0), (3, "a", "", "", 0), (4, "above", "", "", 2)]
-    meta = miniatures.written(lambda buffer: savemat(buffer, {"synsets": np.array(leaves, dtype=fields)}))
-    kit = {"data/meta.mat": meta, "data/ILSVRC2012_validation_ground_truth.txt": b"3\n3\n1\n2\n"}  # a, a, b, c
+    flat = {
+        f"ILSVRC2012_val_{place:08}.JPEG": content
+        for place, content in enumerate(PHOTOGRAPHS.values(), start=1)
+    }
+    fields = [
+        ("ILSVRC2012_ID", "O"),
+        ("WNID", "O"),
+        ("words", "O"),
+        ("gloss", "O"),
+        ("num_children", "O"),
+    ]
+    leaves = [
+        (1, "b", "", "", 0),
+        (2, "c", "", "", 0),
+        (3, "a", "", "", 0),
+        (4, "above", "", "", 2),
+    ]
+    meta = miniatures.written(
+        lambda buffer: savemat(buffer, {"synsets": np.array(leaves, dtype=fields)})
+    )
+    # a, a, b, c
+    kit = {"data/meta.mat": meta, "data/ILSVRC2012_validation_ground_truth.txt": b"3\n3\n1\n2\n"}
     return {
-        imagenet.TRAINING: miniatures.tar({f"{one}.tar": miniatures.tar(of) for one, of in by_class.items()}),
+        imagenet.TRAINING: miniatures.tar(
+            {f"{one}.tar": miniatures.tar(of) for one, of in by_class.items()}
+        ),
         imagenet.VALIDATION: miniatures.tar(flat),
         imagenet.KIT: miniatures.tar_gz(kit, imagenet.KIT_FOLDER),
     }
@@ -374,18 +459,28 @@ def of_archives(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return miniatures.write(tmp_path / "packed", below("imagenet", made))
 
 
-def test_imagenet_in_its_archives_is_imagenet_in_its_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_imagenet_in_its_archives_is_imagenet_in_its_folders(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     packed = imagenet.imagenet(of_archives(tmp_path, monkeypatch), size=8)
-    plain = imagenet.imagenet(miniatures.write(tmp_path / "plain", WORLDS["imagenet"].files), size=8)
+    plain = imagenet.imagenet(
+        miniatures.write(tmp_path / "plain", WORLDS["imagenet"].files), size=8
+    )
     assert packed.class_names == plain.class_names == {"class": ("a", "b", "c")}
     for part, split in plain.splits.items():
         every = np.arange(4)
         np.testing.assert_array_equal(packed.splits[part].images[every], split.images[every])
-        assert packed.splits[part].labels["class"].tolist() == split.labels["class"].tolist() == [0, 0, 1, 2]
+        assert (
+            packed.splits[part].labels["class"].tolist()
+            == split.labels["class"].tolist()
+            == [0, 0, 1, 2]
+        )
 
 
 @pytest.mark.parametrize("name", ["stl10"])
-def test_unlabelled_images_are_trained_on_and_the_labelled_ones_probed(name: str, root: Path, tmp_path: Path) -> None:
+def test_unlabelled_images_are_trained_on_and_the_labelled_ones_probed(
+    name: str, root: Path, tmp_path: Path
+) -> None:
     """As torchvision reads ``train+unlabeled``; prepared, nothing is said to be repeated."""
     asked = {"name": name, "train": "train+unlabeled"}
     described = Dataset.model_validate({"name": name, "source": asked})
@@ -396,7 +491,11 @@ def test_unlabelled_images_are_trained_on_and_the_labelled_ones_probed(name: str
         for ours, theirs in (("train", "train+unlabeled"), ("probe", "train"), ("test", "test")):
             reader, split = STL10(unpacked, split=theirs), prepared.split(ours)
             np.testing.assert_array_equal(split.images, reader.data.transpose(0, 2, 3, 1))
-            assert not split.labels if ours == "train" else split.labels["class"].tolist() == reader.labels.tolist()
+            assert (
+                not split.labels
+                if ours == "train"
+                else split.labels["class"].tolist() == reader.labels.tolist()
+            )
     assert len(prepared.split("train").images) == 37
     assert {one["in_train"] for one in prepared.manifest["repeated"]["splits"].values()} == {0}
 
@@ -410,14 +509,19 @@ def test_a_damaged_archive_of_imagenet_is_a_sentence_that_names_it(
     HARMS[harm](root / "imagenet" / name)
     with pytest.raises(HypersphereError) as caught:
         imagenet.imagenet(root, size=8)
-    assert (name if (root / "imagenet" / imagenet.TRAINING).is_file() else "train") in str(caught.value)
+    assert (name if (root / "imagenet" / imagenet.TRAINING).is_file() else "train") in str(
+        caught.value
+    )
 
 
 def test_the_list_of_imagenet100_has_a_hundred_ids() -> None:
     """Of the source named in the file's head: two of its WordNet ids, and no other class of ImageNet."""
     ids = imagenet100.LIST.read_text(encoding="ascii").split()
     assert len(set(ids)) == len(ids) == 100
-    assert all(len(identifier) == 9 and identifier[0] == "n" and identifier[1:].isdecimal() for identifier in ids)
+    assert all(
+        len(identifier) == 9 and identifier[0] == "n" and identifier[1:].isdecimal()
+        for identifier in ids
+    )
     assert {"n02869837", "n02090622"} < set(ids)
     assert "n01440764" not in ids
 
@@ -442,7 +546,9 @@ def test_a_scan_that_was_not_unpacked_whole_is_read_from_its_packed_file(
     assert f"{Path(part).name}.gz is read instead" in capsys.readouterr().out
     for split in before.splits:
         np.testing.assert_array_equal(before.splits[split].images, after.splits[split].images)
-        np.testing.assert_array_equal(before.splits[split].labels["class"], after.splits[split].labels["class"])
+        np.testing.assert_array_equal(
+            before.splits[split].labels["class"], after.splits[split].labels["class"]
+        )
     (root / f"{part}.gz").unlink()
     with pytest.raises(HypersphereError, match=f"{Path(part).name}: damaged"):
         load(name, root)
@@ -450,7 +556,9 @@ def test_a_scan_that_was_not_unpacked_whole_is_read_from_its_packed_file(
 
 @pytest.mark.parametrize("name", ["imagenet100"])
 @pytest.mark.parametrize("emptied", ["train/a", "val/b", "train", "val"])
-def test_a_class_or_a_split_without_images_is_blamed_by_its_own_name(name: str, emptied: str, root: Path) -> None:
+def test_a_class_or_a_split_without_images_is_blamed_by_its_own_name(
+    name: str, emptied: str, root: Path
+) -> None:
     folder = root / "imagenet" / emptied
     for path in sorted(folder.rglob("*.jpg")):
         path.unlink()

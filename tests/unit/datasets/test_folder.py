@@ -29,16 +29,23 @@ REFUSED: dict[str, tuple[dict[str, bytes], str]] = {
     "no image": (SPLITS | {"train/cat/notes.txt": b"x"}, "mine"),
     "cut image": (SPLITS | {"train/cat/3.png": SPLITS["train/cat/1.jpg"][:300]}, "mine"),
     "another class": (SPLITS | {"test/dog/1.png": b"x"}, "mine"),
-    "class less": ({name: one for name, one in SPLITS.items() if not name.startswith("test/cat")}, "mine"),
+    "class less": (
+        {name: one for name, one in SPLITS.items() if not name.startswith("test/cat")},
+        "mine",
+    ),
     "empty class of training": (SPLITS | {"train/emu/": b""}, "mine"),
     "empty class everywhere": (SPLITS | {"train/emu/": b"", "test/emu/": b""}, "mine"),
     "empty class of testing": ({**SPLITS, "test/emu/": b""}, "mine"),
     "emptied class of testing": (
-        {name: one for name, one in SPLITS.items() if not name.startswith("test/cat")} | {"test/cat/": b""},
+        {name: one for name, one in SPLITS.items() if not name.startswith("test/cat")}
+        | {"test/cat/": b""},
         "mine",
     ),
     "empty split": (SPLITS | {"val/": b""}, "mine"),
-    "empty training": ({**{n: one for n, one in SPLITS.items() if n.startswith("test")}, "train/": b""}, "mine"),
+    "empty training": (
+        {**{n: one for n, one in SPLITS.items() if n.startswith("test")}, "train/": b""},
+        "mine",
+    ),
     "hidden files alone": ({"train/.DS_Store": b"x"}, "mine"),
     "file beside splits": (SPLITS | {"notes.txt": b"x"}, "mine"),
 }
@@ -48,7 +55,9 @@ REFUSED: dict[str, tuple[dict[str, bytes], str]] = {
 def test_a_folder_that_does_not_fit_is_a_sentence(case: str, tmp_path: Path, refused: Any) -> None:
     files, path = REFUSED[case]
     write(tmp_path / "mine", files)
-    dataset = Dataset.model_validate({"name": "mine", "source": {**DATASET["source"], "path": path}})
+    dataset = Dataset.model_validate(
+        {"name": "mine", "source": {**DATASET["source"], "path": path}}
+    )
     with refused():
         store.prepare(dataset, tmp_path, tmp_path)
     assert not list(tmp_path.glob("processed/*mine-????????"))
@@ -80,7 +89,10 @@ def test_a_changed_folder_is_prepared_again(
 
 
 def test_the_command_prepares_a_folder_that_yaml_names(
-    tiny_root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tiny_root: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.chdir(tiny_root)
     with (tiny_root / "config" / "datasets.yaml").open("a") as handle:

@@ -30,7 +30,9 @@ def cifar100(monkeypatch: pytest.MonkeyPatch) -> Arrays:
 
 
 def test_superclasses_replace_the_classes(cifar100: Arrays) -> None:
-    found = part(NOWHERE, base="cifar100", labels="coarse", side=16, train_per_class=2, test_per_class=3)
+    found = part(
+        NOWHERE, base="cifar100", labels="coarse", side=16, train_per_class=2, test_per_class=3
+    )
     assert found.class_names == {"class": ("fish", "trees")}
     for name, per_class in (("train", 2), ("test", 3)):
         split = found.splits[name]
@@ -39,7 +41,9 @@ def test_superclasses_replace_the_classes(cifar100: Arrays) -> None:
         assert list(split.labels) == ["class"]
 
 
-def test_without_wishes_it_is_the_whole_set_and_a_border_is_black_around_the_same(cifar100: Arrays) -> None:
+def test_without_wishes_it_is_the_whole_set_and_a_border_is_black_around_the_same(
+    cifar100: Arrays,
+) -> None:
     found = part(NOWHERE, base="cifar100")
     plain, framed = (part(NOWHERE, base="cifar100", side=8, border=border) for border in (0, 2))
     chosen = np.array([3, 0, 19])
@@ -66,13 +70,18 @@ def test_some_images_of_each_class_keep_their_labels_and_attributes(cifar100: Ar
         images = found[name].images[numbers]
         np.testing.assert_array_equal(images, plain[name].images[numbers])
         assert not np.array_equal(images, other[name].images[numbers])
-        places = [next(i for i in range(20) if np.array_equal(image, original.images[i])) for image in images]
+        places = [
+            next(i for i in range(20) if np.array_equal(image, original.images[i]))
+            for image in images
+        ]
         assert found[name].labels["class"].tolist() == original.labels["class"][places].tolist()
         assert found[name].labels["coarse"].tolist() == original.labels["coarse"][places].tolist()
     assert found["test"].attributes["agreement"].tolist() == [i / 20 for i in places]
 
 
-def test_smaller_images_are_the_mean_of_each_block(monkeypatch: pytest.MonkeyPatch, refused: Any) -> None:
+def test_smaller_images_are_the_mean_of_each_block(
+    monkeypatch: pytest.MonkeyPatch, refused: Any
+) -> None:
     """Blocks by hand: (0 + 1 + 2 + 3) / 4 = 1.5, half up; and numpy's mean on noise."""
     block = np.array([[[[0], [1]], [[2], [3]]]], dtype=np.uint8)
     assert module.shrunk(block, 1).tolist() == [[[[2]]]]
@@ -81,7 +90,9 @@ def test_smaller_images_are_the_mean_of_each_block(monkeypatch: pytest.MonkeyPat
     np.testing.assert_array_equal(module.shrunk(images, 4), np.floor(means + 0.5).astype(np.uint8))
     np.testing.assert_array_equal(module.shrunk(images, 12), images)
     scans = np.random.default_rng(0).integers(0, 256, (20, 28, 28, 3), dtype=np.uint8)
-    made = Arrays({"test": Split(scans, {"class": np.arange(20) % 10})}, {"class": ("a digit",) * 10}, {})
+    made = Arrays(
+        {"test": Split(scans, {"class": np.arange(20) % 10})}, {"class": ("a digit",) * 10}, {}
+    )
     monkeypatch.setattr(module, "mnist", lambda root, download: made)
     small = part(NOWHERE, base="mnist", side=14).splits["test"].images[np.array([3, 8])]
     np.testing.assert_array_equal(small, module.shrunk(scans[[3, 8]], 14))

@@ -28,11 +28,19 @@ def few(seed: int, of: str) -> dict[str, Content]:
     draw = np.random.default_rng(seed)
 
     def content(n: int, **classes: int) -> Content:
-        images = draw.integers(0, 5, (n, 1)).repeat(int(np.prod(SHAPES[of])), axis=1).reshape(n, *SHAPES[of])
+        images = (
+            draw.integers(0, 5, (n, 1))
+            .repeat(int(np.prod(SHAPES[of])), axis=1)
+            .reshape(n, *SHAPES[of])
+        )
         images = images.astype(np.uint8 if of == "images" else np.int32)
         return Content(images, {name: draw.integers(0, k, n) for name, k in classes.items()})
 
-    return {"train": content(6, **{"class": 2, "coarse": 2}), "test": content(4, **{"class": 2}), "val": content(3)}
+    return {
+        "train": content(6, **{"class": 2, "coarse": 2}),
+        "test": content(4, **{"class": 2}),
+        "val": content(3),
+    }
 
 
 def by_pairs(splits: dict[str, Content]) -> dict[str, Any]:
@@ -44,15 +52,28 @@ def by_pairs(splits: dict[str, Content]) -> dict[str, Any]:
         again = in_train = 0
         for i, image in enumerate(split.images):
             equal = [np.array_equal(image, other) for other in split.images]
-            equal_in_train = [np.array_equal(image, other) for other in trained.images] if name != "train" else []
+            equal_in_train = (
+                [np.array_equal(image, other) for other in trained.images]
+                if name != "train"
+                else []
+            )
             again += any(equal[:i])
             in_train += any(equal_in_train)
             for label, values in split.labels.items():
                 labels = {value for value, same in zip(values, equal, strict=True) if same}
                 if label in trained.labels and name != "train":
-                    labels |= {v for v, same in zip(trained.labels[label], equal_in_train, strict=True) if same}
+                    labels |= {
+                        v
+                        for v, same in zip(trained.labels[label], equal_in_train, strict=True)
+                        if same
+                    }
                 two_labels[label] += len(labels) > 1
-        found[name] = {"images": len(split.images), "again": again, "in_train": in_train, "two_labels": two_labels}
+        found[name] = {
+            "images": len(split.images),
+            "again": again,
+            "in_train": in_train,
+            "two_labels": two_labels,
+        }
     return found
 
 
@@ -98,7 +119,9 @@ DATASET = Dataset.model_validate({"name": "made_up", "source": {"name": "digits"
 def test_the_manifest_has_the_counts_whether_images_are_in_memory_or_in_pieces(
     in_pieces: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(registry, "load", lambda kind, name: lambda root, download: arrays(in_pieces))
+    monkeypatch.setattr(
+        registry, "load", lambda kind, name: lambda root, download: arrays(in_pieces)
+    )
     prepared = store.open(store.prepare(DATASET, tmp_path, None))
     assert in_a_line("made_up", prepared.repeated) == SAID
     assert prepared.manifest["repeated"]["splits"]["test"]["two_labels"] == {"class": 0}
@@ -106,7 +129,9 @@ def test_the_manifest_has_the_counts_whether_images_are_in_memory_or_in_pieces(
 
 def test_what_is_not_kept_is_not_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """One test image of each class is kept, and the one that is in train is not among them."""
-    monkeypatch.setattr(registry, "load", lambda kind, name: lambda root, download: arrays(in_pieces=False))
+    monkeypatch.setattr(
+        registry, "load", lambda kind, name: lambda root, download: arrays(in_pieces=False)
+    )
     monkeypatch.setattr(store, "choose_images", lambda *_: np.array([0, 3]))
     kept = DATASET.model_copy(update={"test_per_class": 1})
     counted = store.open(store.prepare(kept, tmp_path, None)).repeated
@@ -121,8 +146,12 @@ def uncounted(folder: Path) -> None:
     files.write_sealed(folder / "manifest.json", manifest)
 
 
-def test_a_dataset_of_before_is_read_and_stays_as_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(registry, "load", lambda kind, name: lambda root, download: arrays(in_pieces=False))
+def test_a_dataset_of_before_is_read_and_stays_as_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        registry, "load", lambda kind, name: lambda root, download: arrays(in_pieces=False)
+    )
     folder = store.prepare(DATASET, tmp_path, None)
     digest = store.open(folder).digest
     uncounted(folder)
@@ -164,7 +193,10 @@ OWN: dict[str, tuple[dict[str, bytes], str]] = {
         "images also in train: 3 of 3 in val; equal to one under another label: 3 of 3 in val; "
         "equal to an earlier one of the split: 2 of 3 in val",
     ),
-    "twice": ({"train/ant/again.png": COPY}, "images equal to an earlier one of the split: 1 of 6 in train"),
+    "twice": (
+        {"train/ant/again.png": COPY},
+        "images equal to an earlier one of the split: 1 of 6 in train",
+    ),
     "under two labels": (
         {"train/cat/again.png": COPY},
         "images equal to one under another label: 2 of 6 in train; equal to an earlier one of the split: 1 of 6 in "
@@ -200,12 +232,21 @@ PUBLISHED: dict[str, tuple[str, Callable[[Path], Arrays]]] = {
 
 @pytest.mark.shared_data
 @pytest.mark.parametrize("title", PUBLISHED)
-def test_the_documentation_has_the_counts_of_the_real_sets(title: str, unpacked: Callable[[str], Path]) -> None:
+def test_the_documentation_has_the_counts_of_the_real_sets(
+    title: str, unpacked: Callable[[str], Path]
+) -> None:
     name, load = PUBLISHED[title]
-    splits = {part: Content(split.images, split.labels) for part, split in load(unpacked(name)).splits.items()}
+    splits = {
+        part: Content(split.images, split.labels)
+        for part, split in load(unpacked(name)).splits.items()
+    }
     counts = count(splits)["splits"]
     page = (Path(__file__).parents[3] / "docs" / "datasets.md").read_text()
-    rows = [[field.strip() for field in line.split("|")[1:-1]] for line in page.splitlines() if line.startswith("|")]
+    rows = [
+        [field.strip() for field in line.split("|")[1:-1]]
+        for line in page.splitlines()
+        if line.startswith("|")
+    ]
     documented = {row[1]: row[2:] for row in rows if row[0] == title}
     assert documented == {
         part: [

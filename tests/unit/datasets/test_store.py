@@ -28,7 +28,11 @@ SMALL: dict[str, Any] = {
     "source": {"name": "digits", "train_per_class": 12, "test_per_class": 3},
     "imbalance": {"head": 12, "ratio": 1.2},
 }
-ARRAYS = [f"{split}/{array}.npy" for split in ("train", "test") for array in ("images", "labels-class", "index")]
+ARRAYS = [
+    f"{split}/{array}.npy"
+    for split in ("train", "test")
+    for array in ("images", "labels-class", "index")
+]
 COUNTS = [12, 10, 8, 6, 5, 4, 4, 3, 2, 2]  # int(12 · 1.2^-i), by hand
 DATASET = Dataset.model_validate(SMALL)
 
@@ -38,9 +42,14 @@ def test_the_manifest_describes_the_files(tmp_path: Path) -> None:
     assert folder == tmp_path / "processed" / DATASET.folder
     assert np.bincount(store.open(folder).split("train").labels["class"]).tolist() == COUNTS
     manifest = json.loads((folder / "manifest.json").read_text())
-    assert (manifest["name"], manifest["spec"], manifest["image_shape"]) == ("small_lt", SMALL, [12, 12, 3])
+    assert (manifest["name"], manifest["spec"], manifest["image_shape"]) == (
+        "small_lt",
+        SMALL,
+        [12, 12, 3],
+    )
     assert manifest["files"] == {
-        name: {"sha256": files.sha256(folder / name), "bytes": (folder / name).stat().st_size} for name in ARRAYS
+        name: {"sha256": files.sha256(folder / name), "bytes": (folder / name).stat().st_size}
+        for name in ARRAYS
     }
     assert _files(folder).keys() == {*ARRAYS, "manifest.json"}
     assert len(manifest["digest"]) == 64
@@ -54,13 +63,20 @@ def test_where_the_source_is_told_to_look(tmp_path: Path, monkeypatch: pytest.Mo
         with pytest.raises(HypersphereError):
             store.prepare(DATASET, tmp_path, data_root)
     given: dict[str, Any] = {"train_per_class": 12, "test_per_class": 3}
-    raw, mine = call(tmp_path / "raw", download=True, **given), call(tmp_path / "mine", download=False, **given)
+    raw, mine = (
+        call(tmp_path / "raw", download=True, **given),
+        call(tmp_path / "mine", download=False, **given),
+    )
     assert source.call_args_list == [raw, mine]
     assert [path for path in (tmp_path / "processed").iterdir() if path.suffix != ".lock"] == []
 
 
 def _files(folder: Path) -> dict[str, bytes]:
-    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
 
 
 def of_old(path: Path) -> None:
@@ -68,10 +84,15 @@ def of_old(path: Path) -> None:
     files.write_sealed(path, files.read_sealed(path) | {"schema": None})
 
 
-DAMAGE = [*(("manifest.json", harm) for harm in (*HARMS.values(), of_old)), *((name, flip) for name in ARRAYS)]
+DAMAGE = [
+    *(("manifest.json", harm) for harm in (*HARMS.values(), of_old)),
+    *((name, flip) for name in ARRAYS),
+]
 
 
-@pytest.mark.parametrize(("name", "harm"), [*DAMAGE, ("train/images.npy", Path.unlink), ("test/index.npy", truncate)])
+@pytest.mark.parametrize(
+    ("name", "harm"), [*DAMAGE, ("train/images.npy", Path.unlink), ("test/index.npy", truncate)]
+)
 def test_damage_is_named_with_what_to_run_which_mends_it(
     tmp_path: Path, name: str, harm: Callable[[Path], object], approve: Any
 ) -> None:
@@ -127,9 +148,16 @@ def rich() -> Arrays:
             "train": Split(
                 pixels[:4],
                 {"class": np.array([0, 1, 0, 1]), "coarse": np.array([2, 0, 1, 2])},
-                {"conflicting": np.array([True, False, True, True]), "angle": np.array([0.0, 0.5, 1.0, 1.5])},
+                {
+                    "conflicting": np.array([True, False, True, True]),
+                    "angle": np.array([0.0, 0.5, 1.0, 1.5]),
+                },
             ),
-            "test": Split(pixels[4:7], {"class": np.array([1, 0, 1])}, {"colour": np.array(["red", "blue", "red"])}),
+            "test": Split(
+                pixels[4:7],
+                {"class": np.array([1, 0, 1])},
+                {"colour": np.array(["red", "blue", "red"])},
+            ),
             "unlabelled": Split(pixels[7:], {}),
         },
         {"class": ("cat", "dog"), "coarse": ("a", "b", "c")},
@@ -138,7 +166,9 @@ def rich() -> Arrays:
 
 
 @pytest.fixture
-def prepare_made_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., store.Prepared]:
+def prepare_made_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Callable[..., store.Prepared]:
     """Prepare given arrays as dataset ``made_up``, and open it."""
 
     def prepared(arrays: Arrays, **kept: Any) -> store.Prepared:
@@ -158,15 +188,27 @@ def test_splits_labels_and_attributes_come_back_and_other_names_are_sentences_wi
         split = prepared.split(name)
         np.testing.assert_array_equal(split.images, source.images)
         assert isinstance(split.images, np.memmap)
-        for found, expected in ((split.labels, source.labels), (split.attributes, source.attributes)):
+        for found, expected in (
+            (split.labels, source.labels),
+            (split.attributes, source.attributes),
+        ):
             assert found.keys() == expected.keys()
             for array, values in expected.items():
                 assert found[array].dtype == values.dtype
                 assert found[array].tolist() == values.tolist()
         assert split.index.tolist() == list(range(len(source.images)))
-    assert (prepared.class_names(), prepared.class_names("coarse")) == (("cat", "dog"), ("a", "b", "c"))
-    assert prepared.manifest["splits"]["unlabelled"] == {"images": 2, "labels": [], "attributes": []}
-    assert {"train/attribute-conflicting.npy", "train/labels-coarse.npy"} <= prepared.manifest["files"].keys()
+    assert (prepared.class_names(), prepared.class_names("coarse")) == (
+        ("cat", "dog"),
+        ("a", "b", "c"),
+    )
+    assert prepared.manifest["splits"]["unlabelled"] == {
+        "images": 2,
+        "labels": [],
+        "attributes": [],
+    }
+    assert {"train/attribute-conflicting.npy", "train/labels-coarse.npy"} <= prepared.manifest[
+        "files"
+    ].keys()
     with refused():
         prepared.split("val")
     with refused():
@@ -198,7 +240,9 @@ BARE = Split(IMAGES, {})
 
 
 def announcing(change: Callable[[np.ndarray], np.ndarray]) -> Split:
-    return Split(Pieces(IMAGES.shape, lambda numbers: change(IMAGES[numbers])), {"class": np.arange(11) % 2})
+    return Split(
+        Pieces(IMAGES.shape, lambda numbers: change(IMAGES[numbers])), {"class": np.arange(11) % 2}
+    )
 
 
 TWO = np.zeros((2, 2, 2, 3), np.uint8)
@@ -235,7 +279,9 @@ def test_what_does_not_fit_together_is_refused_and_not_written(
     splits, kept = UNFIT[unfit]
     with refused():
         prepare_made_up(Arrays(splits, {"class": ("one", "two")}, rich().about), **kept)
-    assert not list((tmp_path / "processed").glob("*made_up-????????")) + list(tmp_path.rglob("*.part"))
+    assert not list((tmp_path / "processed").glob("*made_up-????????")) + list(
+        tmp_path.rglob("*.part")
+    )
 
 
 LABELS = np.repeat(np.arange(5), 40)[np.random.default_rng(0).permutation(200)]
@@ -259,8 +305,12 @@ def test_n20_and_n21_counts_are_the_papers(
     assert sum(count < 200 for count in counts) == few
 
 
-@pytest.mark.parametrize(("head", "ratio", "classes", "total"), [(5000, 1.5, 10, 9_826), (500, 1.034, 100, 14_186)])
-def test_n21_i_from_one_would_not_give_the_totals(head: int, ratio: float, classes: int, total: int) -> None:
+@pytest.mark.parametrize(
+    ("head", "ratio", "classes", "total"), [(5000, 1.5, 10, 9_826), (500, 1.034, 100, 14_186)]
+)
+def test_n21_i_from_one_would_not_give_the_totals(
+    head: int, ratio: float, classes: int, total: int
+) -> None:
     """The other reading of the formula (control), before rounding."""
     assert int(sum(head * ratio**-i for i in range(1, classes + 1))) == total
     assert sum(store.images_per_class(Imbalance(head=head, ratio=ratio), classes)) > total
@@ -275,7 +325,9 @@ def test_one_class_does_not_disturb_another() -> None:
 
 
 @pytest.mark.parametrize(("head", "ratio", "classes"), [(40, 2, 5), (7, 1, 5), (30, 1.5, 3)])
-def test_n21_the_authors_choice_is_the_first_images_of_each_class(head: int, ratio: float, classes: int) -> None:
+def test_n21_the_authors_choice_is_the_first_images_of_each_class(
+    head: int, ratio: float, classes: int
+) -> None:
     """Found here by walking through the images in order, as the norms paper's code does."""
     spec = Imbalance(head=head, ratio=ratio, keep="first")
     left = dict(enumerate(store.images_per_class(spec, classes)))
@@ -303,7 +355,8 @@ def test_the_first_images_need_no_seed_and_the_drawn_ones_keep_their_name() -> N
 KEPT = np.array([0, 1, 4, 5, 6, 10])
 
 
-@pytest.mark.parametrize(("budget", "most"), [(1, 1), (48, 1), (100, 2), (2**25, 11)])  # an image has 48 bytes
+# an image has 48 bytes
+@pytest.mark.parametrize(("budget", "most"), [(1, 1), (48, 1), (100, 2), (2**25, 11)])
 @pytest.mark.parametrize("in_pieces", [False, True])
 def test_bytes_are_those_of_numpys_own_writer(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, budget: int, most: int, in_pieces: bool
@@ -318,6 +371,8 @@ def test_bytes_are_those_of_numpys_own_writer(
             return images[numbers]
 
         for kept in (KEPT, np.arange(11), np.arange(0)):
-            store.write_images(tmp_path / "images.npy", Pieces(images.shape, read) if in_pieces else images, kept)
+            store.write_images(
+                tmp_path / "images.npy", Pieces(images.shape, read) if in_pieces else images, kept
+            )
             assert (tmp_path / "images.npy").read_bytes() == npy(np.ascontiguousarray(images[kept]))
     assert not in_pieces or max(asked) == most

@@ -22,7 +22,11 @@ ENCODERS: dict[str, dict[str, Any]] = {
 
 def make(name: str, seed: int = 0) -> nn.Module:
     """As evaluation makes it: parameters checked against the schema, then given to the function."""
-    parameters = registry.schema("encoders", name).model_validate(ENCODERS[name]).model_dump(exclude_defaults=True)
+    parameters = (
+        registry.schema("encoders", name)
+        .model_validate(ENCODERS[name])
+        .model_dump(exclude_defaults=True)
+    )
     torch.manual_seed(seed)
     return registry.load("encoders", name)(**parameters)
 
@@ -71,7 +75,9 @@ def test_features_have_the_length_that_is_said_and_a_pass_repeats_its_bytes(name
 
 @every
 @torch.inference_mode()
-def test_features_differ_between_images_whatever_the_batch_file_or_layout(name: str, tmp_path: Path) -> None:
+def test_features_differ_between_images_whatever_the_batch_file_or_layout(
+    name: str, tmp_path: Path
+) -> None:
     """In evaluation mode; in training mode batch norm makes them depend on the batch, and a transformer has none.
     Weights are saved channels last, as training leaves them, and read into an encoder with other weights."""
     model = make(name)

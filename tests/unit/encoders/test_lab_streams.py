@@ -22,8 +22,16 @@ from .test_encoders import count
         ({"backbone": "resnet8"}, lambda: resnet8(width=16), 9 * 16),
         ({"backbone": "convnet", "width": 5}, lambda: convnet(width=5), 9 * 5),
         ({"backbone": "resnet18"}, lambda: resnet(depth=18, stem="cifar"), 9 * 64),
-        ({"backbone": "resnet18", "stem": "max_pool"}, lambda: resnet(depth=18, stem="max_pool"), 9 * 64),
-        ({"backbone": "resnet50", "stem": "imagenet"}, lambda: resnet(depth=50, stem="imagenet"), 49 * 64),
+        (
+            {"backbone": "resnet18", "stem": "max_pool"},
+            lambda: resnet(depth=18, stem="max_pool"),
+            9 * 64,
+        ),
+        (
+            {"backbone": "resnet50", "stem": "imagenet"},
+            lambda: resnet(depth=50, stem="imagenet"),
+            49 * 64,
+        ),
     ],
     ids=["resnet8", "convnet", "resnet18", "max_pool", "resnet50"],
 )
@@ -36,9 +44,16 @@ def test_lab_streams_are_two_backbones(parameters: dict[str, Any], whole: Any, s
         model: Any = lab_streams(**parameters)
         one = whole()
         assert model.eval()(torch.rand(2, 3, 16, 16)).shape == (2, 2 * one.feature_dim)
-    assert (count(model.lightness), count(model.colour)) == (count(one) - 2 * stem, count(one) - stem)
+    assert (count(model.lightness), count(model.colour)) == (
+        count(one) - 2 * stem,
+        count(one) - stem,
+    )
     assert (model.stream_dim, model.feature_dim) == (one.feature_dim, 2 * one.feature_dim)
-    assert list(model.lightness.state_dict()) == list(model.colour.state_dict()) == list(one.state_dict())
+    assert (
+        list(model.lightness.state_dict())
+        == list(model.colour.state_dict())
+        == list(one.state_dict())
+    )
 
 
 @pytest.mark.parametrize(
@@ -46,7 +61,9 @@ def test_lab_streams_are_two_backbones(parameters: dict[str, Any], whole: Any, s
     [(("resnet18", "resnet50"), {"width": 8}), (("resnet8", "convnet"), {"stem": "max_pool"})],
     ids=["width", "stem"],
 )
-def test_what_a_backbone_does_not_have_is_refused(backbones: Any, parameter: dict[str, Any], refused: Any) -> None:
+def test_what_a_backbone_does_not_have_is_refused(
+    backbones: Any, parameter: dict[str, Any], refused: Any
+) -> None:
     for backbone in backbones:
         with refused():
             lab_streams(backbone=backbone, **parameter)
@@ -61,7 +78,9 @@ def scalar_lab(rgb: list[float]) -> list[float]:
     xy = np.array([[0.64, 0.33], [0.30, 0.60], [0.15, 0.06], [0.3127, 0.3290]])
     xyz = np.array([[x / y, 1.0, (1 - x - y) / y] for x, y in xy]).T
     matrix = xyz[:, :3] * np.linalg.solve(xyz[:, :3], xyz[:, 3])
-    light = [value / 12.92 if value <= 0.04045 else ((value + 0.055) / 1.055) ** 2.4 for value in rgb]
+    light = [
+        value / 12.92 if value <= 0.04045 else ((value + 0.055) / 1.055) ** 2.4 for value in rgb
+    ]
     f = []
     for row in matrix:
         share = sum(weight * value for weight, value in zip(row, light, strict=True)) / sum(row)
@@ -75,7 +94,9 @@ def test_random_and_dark_colours_by_their_definition() -> None:
     images[2:] *= 0.12
     found = to_lab(torch.from_numpy(images).float()).numpy()
     for n, row, column in np.ndindex(4, 5, 5):
-        np.testing.assert_allclose(found[n, :, row, column], scalar_lab(images[n, :, row, column].tolist()), atol=0.02)
+        np.testing.assert_allclose(
+            found[n, :, row, column], scalar_lab(images[n, :, row, column].tolist()), atol=0.02
+        )
 
 
 def test_ranges_are_those_of_all_colours() -> None:
@@ -109,7 +130,9 @@ def test_each_stream_sees_its_channels_in_the_unit_range() -> None:
 
 def test_gradients_are_finite_in_black() -> None:
     """A power under ``where`` without a clamp is not: its slope at 0 is infinite, and 0 times it NaN."""
-    images = torch.cat([CORNERS, torch.rand(2, 3, 1, 1), torch.full((1, 3, 1, 1), 1e-12)]).requires_grad_()
+    images = torch.cat(
+        [CORNERS, torch.rand(2, 3, 1, 1), torch.full((1, 3, 1, 1), 1e-12)]
+    ).requires_grad_()
     bare()(images).sum().backward()
     assert images.grad is not None
     assert images.grad.isfinite().all()

@@ -70,14 +70,21 @@ def test_convnet_is_three_convolutions_with_batch_norm_and_relu() -> None:
     x = images
     for i, stride in ((1, 1), (2, 2), (3, 2)):
         x = F.conv2d(x, tensors[f"layer{i}.conv.weight"], stride=stride, padding=1)
-        norm = [tensors[f"layer{i}.bn.{name}"] for name in ("running_mean", "running_var", "weight", "bias")]
+        norm = [
+            tensors[f"layer{i}.bn.{name}"]
+            for name in ("running_mean", "running_var", "weight", "bias")
+        ]
         x = F.relu(F.batch_norm(x, *norm))
     torch.testing.assert_close(model(images), x.mean(dim=(2, 3)))
 
 
 @pytest.mark.parametrize(("stem", "side"), [("cifar", 3), ("max_pool", 3), ("imagenet", 7)])
-@pytest.mark.parametrize(("depth", "features", "published"), [(18, 512, 11_689_512), (50, 2048, 25_557_032)])
-def test_resnet_size_and_features(depth: int, features: int, published: int, stem: str, side: int) -> None:
+@pytest.mark.parametrize(
+    ("depth", "features", "published"), [(18, 512, 11_689_512), (50, 2048, 25_557_032)]
+)
+def test_resnet_size_and_features(
+    depth: int, features: int, published: int, stem: str, side: int
+) -> None:
     """Parameters as torchvision's documentation prints them, but for its 1000-way classifier and its stem of 7x7."""
     with torch.device("meta"):
         model = resnet(depth=depth, stem=stem)  # type: ignore[arg-type]
@@ -103,12 +110,16 @@ def test_small_stems_by_hand(stem: str) -> None:
     """conv(3x3, stride 1, padding 1), norm, ReLU, and max over 3x3 every second pixel if the stem keeps it."""
     model = resnet(depth=18, stem=stem).eval()  # type: ignore[arg-type]
     x = torch.rand(1, 3, 9, 9)
-    expected = torch.conv2d(x, model.get_parameter("conv1.weight"), padding=1).relu() / (1 + 1e-5) ** 0.5
+    expected = (
+        torch.conv2d(x, model.get_parameter("conv1.weight"), padding=1).relu() / (1 + 1e-5) ** 0.5
+    )
     if stem == "max_pool":
         padded = nn.functional.pad(expected, (1, 1, 1, 1), value=-torch.inf)
         expected = padded.unfold(2, 3, 2).unfold(3, 3, 2).amax(dim=(-1, -2))
     seen: list[torch.Tensor] = []
-    model.get_submodule("layer1").register_forward_pre_hook(lambda module, inputs: seen.append(inputs[0].clone()))
+    model.get_submodule("layer1").register_forward_pre_hook(
+        lambda module, inputs: seen.append(inputs[0].clone())
+    )
     model(x)
     torch.testing.assert_close(seen[0], expected)
 

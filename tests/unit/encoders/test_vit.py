@@ -27,7 +27,10 @@ def test_vit_s_16_has_its_published_size() -> None:
 
 def norm(x: Tensor, p: dict[str, Tensor], name: str) -> Tensor:
     centred = x - x.mean(-1, keepdim=True)
-    return centred / (centred.square().mean(-1, keepdim=True) + 1e-6).sqrt() * p[f"{name}.weight"] + p[f"{name}.bias"]
+    return (
+        centred / (centred.square().mean(-1, keepdim=True) + 1e-6).sqrt() * p[f"{name}.weight"]
+        + p[f"{name}.bias"]
+    )
 
 
 def attention(x: Tensor, p: dict[str, Tensor], name: str, heads: int) -> Tensor:
@@ -48,7 +51,13 @@ def mlp(x: Tensor, p: dict[str, Tensor], name: str) -> Tensor:
 
 def by_hand(images: Tensor, p: dict[str, Tensor], patch: int, depth: int, heads: int) -> Tensor:
     """Dosovitskiy et al. 2021, Equations 1-4; patches row by row."""
-    patches = images.unfold(2, patch, patch).unfold(3, patch, patch).permute(0, 2, 3, 1, 4, 5).flatten(3).flatten(1, 2)
+    patches = (
+        images.unfold(2, patch, patch)
+        .unfold(3, patch, patch)
+        .permute(0, 2, 3, 1, 4, 5)
+        .flatten(3)
+        .flatten(1, 2)
+    )
     tokens = patches @ p["conv_proj.weight"].flatten(1).T + p["conv_proj.bias"]
     token = p["class_token"].expand(len(images), -1, -1)
     x = torch.cat([token, tokens], dim=1) + p["encoder.pos_embedding"]
@@ -68,10 +77,14 @@ def test_vit_is_the_papers_equations(mode: str) -> None:
     with torch.set_grad_enabled(mode == "training"):
         found = model(x).detach()
     torch.testing.assert_close(found, expected, atol=1e-5, rtol=1e-4)
-    assert not torch.allclose(found, by_hand(x, model.state_dict(), patch=4, depth=2, heads=2), atol=1e-3)
+    assert not torch.allclose(
+        found, by_hand(x, model.state_dict(), patch=4, depth=2, heads=2), atol=1e-3
+    )
 
 
-@pytest.mark.parametrize("changes", [{"patch": 3}, {"patch": 16}, {"heads": 5}], ids=["3", "16", "heads"])
+@pytest.mark.parametrize(
+    "changes", [{"patch": 3}, {"patch": 16}, {"heads": 5}], ids=["3", "16", "heads"]
+)
 def test_vit_says_what_does_not_divide(changes: dict[str, int], refused: Any) -> None:
     with refused():
         vit(**{"image_size": 8, "patch": 4, "depth": 1, "width": 12, "heads": 3} | changes)

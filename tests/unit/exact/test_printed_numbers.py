@@ -27,15 +27,24 @@ TABLES = ("binomial_floor", "binomial_effects", "seed_counts", "printed_tests", 
 WITH_EFFECTS = ("margins", "lmcl", "embedding_norms", "double_metric")
 
 
-AUDIT = Audit(test_sizes={"cifar10": 10_000, "imagenet": 50_000}, baselines=["plain", "plain_tau_10"])
+AUDIT = Audit(
+    test_sizes={"cifar10": 10_000, "imagenet": 50_000}, baselines=["plain", "plain_tau_10"]
+)
 
 
 def claim(**changed: Any) -> Claim:
     """A printed accuracy."""
     fields = {name: "" for name in ("variant", "baseline", "setting", "sentence")}
     fields |= {"id": "a", "kind": "value", "origin": "printed", "artifact": "t", "method": "simclr"}
-    fields |= {"dataset": "cifar10", "metric": "linear_top1", "reported": 50.0, "reported_std": None}
-    return Claim.model_validate(fields | {"direction": None, "source": "Table 1", "reading": "as printed"} | changed)
+    fields |= {
+        "dataset": "cifar10",
+        "metric": "linear_top1",
+        "reported": 50.0,
+        "reported_std": None,
+    }
+    return Claim.model_validate(
+        fields | {"direction": None, "source": "Table 1", "reading": "as printed"} | changed
+    )
 
 
 @cache
@@ -56,7 +65,9 @@ def z(new: float, old: float, images: int) -> float:
     return (new - old) / math.sqrt((new * (100 - new) + old * (100 - old)) / images)
 
 
-def z_of_table(paper: str, artifact: str, baseline: str, by: str = "dataset") -> dict[tuple[str, str, str], float]:
+def z_of_table(
+    paper: str, artifact: str, baseline: str, by: str = "dataset"
+) -> dict[tuple[str, str, str], float]:
     """By method, variant and test set. An accuracy of 1.0 is that of a failed run."""
     rows, scores = table(paper, artifact, "method.variant", by), {}
     for (name, tested), new in rows.stack().dropna().items():
@@ -67,7 +78,9 @@ def z_of_table(paper: str, artifact: str, baseline: str, by: str = "dataset") ->
     return scores
 
 
-@pytest.mark.parametrize(("number", "within", "effects"), [("4", 6, 11), ("5", 0, 9), ("6", 3, 6), ("S3", 3, 5)])
+@pytest.mark.parametrize(
+    ("number", "within", "effects"), [("4", 6, 11), ("5", 0, 9), ("6", 3, 6), ("S3", 3, 5)]
+)
 def test_n45_counts_of_effects_within_the_floors(number: str, within: int, effects: int) -> None:
     """The counts are the erratum's. Of 11, 0.55 are beyond their error by chance."""
     expected, shown = z_of_table("embedding_norms", f"table{number}", "default"), f"Table {number}"
@@ -80,7 +93,11 @@ def test_n45_counts_of_effects_within_the_floors(number: str, within: int, effec
     assert row["p_as_many"] == pytest.approx(chance.as_many_by_chance(effects - within, effects))
     markers = tables["binomial_effects"]
     assert set(markers["by_chance"]) == {chance.by_chance(len(markers))}
-    ours = markers[markers["table"] == shown].set_index(["method", "variant", "dataset"])["z"].to_dict()
+    ours = (
+        markers[markers["table"] == shown]
+        .set_index(["method", "variant", "dataset"])["z"]
+        .to_dict()
+    )
     assert ours == pytest.approx(expected, abs=1e-9)
 
 
@@ -88,12 +105,16 @@ def test_d9_one_setting_printed_twice_differs_by_five_errors() -> None:
     tables = found("double_metric").tables
     effects = tables["binomial_effects"].set_index(["table", "dataset", "variant"])
     again = effects.loc[("Tables 2 and 5", "cifar10", "nt_xent")]
-    second = table("double_metric", "table5a", "objective.temperature", "variant").loc[0.07, "nt_xent"]
+    second = table("double_metric", "table5a", "objective.temperature", "variant").loc[
+        0.07, "nt_xent"
+    ]
     first = table("double_metric", "table2", "dataset", "variant").loc["cifar10"]
     assert again["difference"] == -2.91
     assert again["z"] == pytest.approx(z(second, first["nt_xent"], 10_000), abs=1e-9)
     assert again["z"] == pytest.approx(-5.09, abs=0.005)
-    assert effects.loc[("Table 2", "cifar10", "dm3"), "z"] == pytest.approx(z(first["dm3"], first["nt_xent"], 10_000))
+    assert effects.loc[("Table 2", "cifar10", "dm3"), "z"] == pytest.approx(
+        z(first["dm3"], first["nt_xent"], 10_000)
+    )
     assert list(tables["binomial_floor"]["table"])[-1] == "Tables 2 and 5"
 
 
@@ -107,7 +128,9 @@ def test_a_transfer_is_tested_on_its_target_and_a_row_of_a_sweep_against_its_lea
     swept = effects[effects["table"] == "Table 9"]
     by_s = table("margins", "table9", "logits.s", "dataset")
     for s in (10, 20, 40):
-        assert swept.loc[swept["variant"] == f"logits.s={s}", "difference"].tolist() == differences(by_s, s, 1)
+        assert swept.loc[swept["variant"] == f"logits.s={s}", "difference"].tolist() == differences(
+            by_s, s, 1
+        )
     assert not swept["setting"].str.contains("logits.s").any()
 
 
@@ -120,7 +143,8 @@ def test_accuracies_of_unknown_test_size_are_counted_and_have_no_floor() -> None
         claim(**of_imagenet, metric="contrastive_top1", variant="plain_tau_10", reported=91.7),
         claim(**of_imagenet, metric="linear_top1", variant="plain_tau_10", reported=57.2),
         claim(**of_imagenet, metric="linear_top1", variant="normalised_tau_1", reported=58.0),
-        claim(artifact="c", source="Table 6", metric="norm", reported=81.0),  # without a deviation: no cell
+        # without a deviation: no cell
+        claim(artifact="c", source="Table 6", metric="norm", reported=81.0),
     ]
     printed = [cell for cell, _ in cells(claims, AUDIT)]
     summary = study.binomial_floor(printed, study.binomial_effects(printed)).set_index("table")
@@ -131,8 +155,25 @@ def test_accuracies_of_unknown_test_size_are_counted_and_have_no_floor() -> None
 
 
 def test_tables_stand_in_the_order_of_their_numbers() -> None:
-    shown = ["Table S2", "Table 10", "Table 5b", "Tables 2 and 5", "Table A.3", "Table 2", "Table 5a", "Table 10"]
-    expected = ["Table 2", "Table 5a", "Table 5b", "Table 10", "Table A.3", "Table S2", "Tables 2 and 5"]
+    shown = [
+        "Table S2",
+        "Table 10",
+        "Table 5b",
+        "Tables 2 and 5",
+        "Table A.3",
+        "Table 2",
+        "Table 5a",
+        "Table 10",
+    ]
+    expected = [
+        "Table 2",
+        "Table 5a",
+        "Table 5b",
+        "Table 10",
+        "Table A.3",
+        "Table S2",
+        "Tables 2 and 5",
+    ]
     assert study.in_order(shown) == expected
 
 
@@ -158,7 +199,12 @@ def test_where_sentences_hold() -> None:
 def test_last_zeros_come_back_from_the_table() -> None:
     """61.83 in a table of three decimals was printed as 61.830."""
     other = claim(artifact="u", source="Table 2")
-    printed = [one for one, _ in cells([claim(reported=61.83, reported_std=0.5), claim(reported=61.837), other], AUDIT)]
+    printed = [
+        one
+        for one, _ in cells(
+            [claim(reported=61.83, reported_std=0.5), claim(reported=61.837), other], AUDIT
+        )
+    ]
     assert [str(one.mean) for one in printed] == ["61.830", "61.837", "50"]
     assert str(printed[0].std) == "0.500"
 
@@ -167,11 +213,23 @@ def test_runs_by_hand() -> None:
     """Of 10,000 images: 0.005 is half a step, of an even number of runs. 0.002 is a quarter (halves may be rounded
     down), a fifth, a sixth, two ninths and so on: no half and no third. Decimals that say nothing are left out, and
     numbers over an unknown test set, and other measures."""
-    table = study.seed_counts([cell for cell, _ in cells([claim(reported=50.005), claim(reported=50.002)], AUDIT)])
+    table = study.seed_counts(
+        [cell for cell, _ in cells([claim(reported=50.005), claim(reported=50.002)], AUDIT)]
+    )
     assert table["way"].tolist() == list(study.WAYS)
     row = table.iloc[0]
-    assert (row["n1"], row["n2"], row["n5"], row["n10"], row["all"], row["none"]) == (0, 1, 1, 2, "4 6 8 10", 0)
-    unknown = [claim(dataset="multidigits_random_1", reported=50.002), claim(metric="norm", reported_std=0.002)]
+    assert (row["n1"], row["n2"], row["n5"], row["n10"], row["all"], row["none"]) == (
+        0,
+        1,
+        1,
+        2,
+        "4 6 8 10",
+        0,
+    )
+    unknown = [
+        claim(dataset="multidigits_random_1", reported=50.002),
+        claim(metric="norm", reported_std=0.002),
+    ]
     left = [claim(reported=50.1), claim(kind="comparison", variant="v", artifact="u"), *unknown]
     assert study.seed_counts([cell for one in left for cell, _ in cells([one], AUDIT)]).empty
 
@@ -180,22 +238,29 @@ def test_runs_by_hand() -> None:
 
 
 def effect(mean: str, std: str, variant: str = "dp", n_test: int | None = None) -> Effect:
-    one = Cell("Table 1", variant, "simclr\tcifar10\t", "top1", Decimal(mean), Decimal(std), n_test=n_test)
-    return Effect(one, one._replace(row="plain", mean=Decimal("60.0"), std=Decimal("0.5"), n_test=None))
+    one = Cell(
+        "Table 1", variant, "simclr\tcifar10\t", "top1", Decimal(mean), Decimal(std), n_test=n_test
+    )
+    return Effect(
+        one, one._replace(row="plain", mean=Decimal("60.0"), std=Decimal("0.5"), n_test=None)
+    )
 
 
 def test_tests_by_hand() -> None:
     """2.0 points at 0.5 are 4.9 errors of three runs, 0.1 a quarter of one. A deviation of 49 around 99.5 of 200 images
     is of no number of runs."""
     few = [effect("62.0", "0.5"), effect("60.1", "0.5")]
-    table = study.printed_tests(study.welch_tests([*few, effect("99.50", "49.00", "m", n_test=200)]))
+    table = study.printed_tests(
+        study.welch_tests([*few, effect("99.50", "49.00", "m", n_test=200)])
+    )
     assert table["variant"].tolist() == ["dp", "m", ""]
     whole = table[table["variant"] == ""].iloc[0]
     assert whole[["effects", "always", "never"]].tolist() == [3, 0, 1]
     dp = table[table["variant"] == "dp"].iloc[0]
     assert dp[["effects", "below_2", "below_3", "below_10"]].tolist() == [2, 0, 1, 1]
     smallest, largest = sorted(
-        stats.ttest_ind_from_stats(mean, 0.5, 3, 60.0, 0.5, 3, equal_var=False).pvalue for mean in (62.0, 60.1)
+        stats.ttest_ind_from_stats(mean, 0.5, 3, 60.0, 0.5, 3, equal_var=False).pvalue
+        for mean in (62.0, 60.1)
     )
     assert (dp["low_3"], dp["high_3"]) == pytest.approx((smallest, largest))
     assert dp["chance"] == pytest.approx((1 - smallest) ** 2)

@@ -17,7 +17,12 @@ HEAD = (
     "id,kind,origin,artifact,method,variant,baseline,dataset,setting,metric,reported,reported_std,reading,"
     "sentence,source"
 )
-CELLS = {("plain", "ten"): 80.4, ("new", "ten"): 81.9, ("plain", "hundred"): 50.0, ("new", "hundred"): 49.9}
+CELLS = {
+    ("plain", "ten"): 80.4,
+    ("new", "ten"): 81.9,
+    ("plain", "hundred"): 50.0,
+    ("new", "hundred"): 49.9,
+}
 
 
 def made(root: Path, checks: str) -> ExactStudy:
@@ -67,11 +72,15 @@ def test_places_that_hold(tmp_path: Path, check: str, holds: int, places: int) -
 
 @pytest.mark.parametrize(("holds", "needed"), [("all", 4), ("most", 3), ("some", 1)])
 def test_how_many_places_a_sentence_speaks_of(tmp_path: Path, holds: str, needed: int) -> None:
-    found = made(tmp_path, f"  checks: [{{cells: {{artifact: t}}, is: above, than: 81}}]\n  holds: {holds}")
+    found = made(
+        tmp_path, f"  checks: [{{cells: {{artifact: t}}, is: above, than: 81}}]\n  holds: {holds}"
+    )
     assert found.answers[0].arms["needed"] == [needed]
     (row,) = found.tables["sentences"].to_dict("records")
     assert (row["held"], row["places"], row["asked"]) == (1, 4, holds)
-    assert row["fails"] == "method=simclr;variant=plain;dataset=ten;artifact=t;measure=knn_top1: 80.4"
+    assert (
+        row["fails"] == "method=simclr;variant=plain;dataset=ten;artifact=t;measure=knn_top1: 80.4"
+    )
 
 
 @pytest.mark.parametrize(
@@ -99,7 +108,9 @@ def test_a_wrong_check_is_one_sentence(tmp_path: Path, checks: str, refused: Any
 # Of the five documents
 
 
-@pytest.mark.parametrize("paper", sorted(path.parent.name for path in PAPERS.glob("*/sentences.yaml")))
+@pytest.mark.parametrize(
+    "paper", sorted(path.parent.name for path in PAPERS.glob("*/sentences.yaml"))
+)
 def test_every_sentence_is_a_claim_and_every_claim_a_sentence(paper: str) -> None:
     claims = load(PAPERS / paper / "claims.csv")
     told = {claim.id for claim in claims if claim.artifact == "sentences"}
@@ -109,7 +120,11 @@ def test_every_sentence_is_a_claim_and_every_claim_a_sentence(paper: str) -> Non
 def test_counts_by_plain_loops() -> None:
     found, above, places = held(study.sentences(context("margins"))), 0, 0
     for artifact, method in product(("table2", "table3"), ("mocov3", "simclr")):
-        gains = differences(table("margins", artifact, "variant", "dataset", {"method": method}), "ratio", "baseline")
+        gains = differences(
+            table("margins", artifact, "variant", "dataset", {"method": method}),
+            "ratio",
+            "baseline",
+        )
         above, places = above + sum(gain > 0 for gain in gains), places + len(gains)
     assert found["margins.sentences.ratio"] == (above, places) == (16, 16)
     found = held(study.sentences(context("lmcl")))
@@ -117,5 +132,10 @@ def test_counts_by_plain_loops() -> None:
         ("quick_thought", "table4", "qt", "target", 1),
         ("curl", "table5", "curl", "dataset", 1e-9),
     ):
-        gains = differences(table("lmcl", artifact, "variant", columns, {"method": method}), "dp", "default")
-        assert found[f"lmcl.sentences.{claim}"] == (sum(gain >= least for gain in gains), len(gains)), claim
+        gains = differences(
+            table("lmcl", artifact, "variant", columns, {"method": method}), "dp", "default"
+        )
+        assert found[f"lmcl.sentences.{claim}"] == (
+            sum(gain >= least for gain in gains),
+            len(gains),
+        ), claim

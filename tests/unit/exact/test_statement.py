@@ -20,7 +20,9 @@ def simple() -> Inputs:
 
 
 def bound(
-    left: Callable[[Tensor], Tensor], right: Callable[[Tensor], Tensor], met: Callable[[Tensor], Tensor] | None = None
+    left: Callable[[Tensor], Tensor],
+    right: Callable[[Tensor], Tensor],
+    met: Callable[[Tensor], Tensor] | None = None,
 ) -> Statement:
     return Statement("t", lambda x: at_most(left(x), right(x), met=met and met(x)), draw, simple)
 
@@ -33,10 +35,17 @@ FALSE = bound(Tensor.square, lambda x: x)
 
 def test_a_true_statement_has_no_counterexample_and_a_corrected_one_says_so() -> None:
     found = examine(TRUE, 1000)
-    assert (found.draws, found.met, found.violated, found.verdict) == (1000, 1000, 0, "no counterexample")
+    assert (found.draws, found.met, found.violated, found.verdict) == (
+        1000,
+        1000,
+        0,
+        "no counterexample",
+    )
     assert found.worst <= 0
     assert found.counterexample is None
-    assert examine(dataclasses.replace(TRUE, id="t.m1"), 1000).verdict == "no counterexample (erratum)"
+    assert (
+        examine(dataclasses.replace(TRUE, id="t.m1"), 1000).verdict == "no counterexample (erratum)"
+    )
 
 
 def test_a_false_statement_is_refuted_by_its_simplest_counterexample() -> None:
@@ -44,7 +53,8 @@ def test_a_false_statement_is_refuted_by_its_simplest_counterexample() -> None:
     assert found.verdict == "refuted"
     assert 400 < found.violated < 600  # half of the draws are negative
     assert found.worst == pytest.approx(2, abs=0.02)  # at x = -1: 1 - (-1)
-    assert found.counterexample == {"x": -1.0, "left": 1.0, "right": -1.0}  # 0 comes first, and does not contradict
+    # 0 comes first, and does not contradict
+    assert found.counterexample == {"x": -1.0, "left": 1.0, "right": -1.0}
     assert examine(dataclasses.replace(FALSE, id="t.m1"), 1000).verdict == "refuted"
 
 
@@ -62,7 +72,9 @@ def test_one_simple_counterexample_is_enough() -> None:
     assert found.counterexample == {"x": 0.5, "left": 1.0, "right": 0.0}
 
 
-def test_sides_are_shown_in_their_own_units_and_an_excess_is_that_of_the_worst_part_over_its_scale() -> None:
+def test_sides_are_shown_in_their_own_units_and_an_excess_is_that_of_the_worst_part_over_its_scale() -> (
+    None
+):
     """By hand: |1 - 2|/4 and |3 - 9|/4; 1 - 2 and 9 - 3 over 4."""
     left, right = torch.tensor([[1.0, 3.0], [1.0, 9.0]]), torch.tensor([[2.0, 9.0], [2.0, 3.0]])
     scales: tuple[float | Tensor, ...] = (4.0, torch.full((2,), 4.0), torch.full((2, 2), 4.0))

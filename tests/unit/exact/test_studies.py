@@ -39,7 +39,9 @@ def test_a_table_for_each_artifact_answers_and_a_manifest_with_the_same_bytes_at
     assert set(answers["study"]) == {declared.study for declared in artifacts.values()}
 
 
-def test_a_study_returns_the_tables_that_artifacts_ask_for(project_root: Path, refused: Any) -> None:
+def test_a_study_returns_the_tables_that_artifacts_ask_for(
+    project_root: Path, refused: Any
+) -> None:
     first, *_ = planning.make(project_root).config.exact_artifacts(PAPER)
     file = project_root / "papers" / PAPER / "paper.yaml"
     paper = yaml.safe_load(file.read_text())
@@ -53,7 +55,9 @@ def test_a_study_returns_the_tables_that_artifacts_ask_for(project_root: Path, r
             made(project_root)
 
 
-def test_a_claim_about_a_study_that_it_does_not_answer_is_named(project_root: Path, refused: Any) -> None:
+def test_a_claim_about_a_study_that_it_does_not_answer_is_named(
+    project_root: Path, refused: Any
+) -> None:
     """And so is an answer to no claim; both with the study's file and the one that lists claims."""
     file = project_root / "papers" / PAPER / "claims.csv"
     listed = file.read_text()
@@ -70,7 +74,12 @@ def test_a_claim_about_a_study_that_it_does_not_answer_is_named(project_root: Pa
 
 def test_answers_say_what_their_numbers_are(refused: Any) -> None:
     rows = studies.rows(
-        "s", [over_seeds("a", [3, float("inf")]), effect("b", [1.5], [0.5, 2]), counted("c", 3, 4, "N1")]
+        "s",
+        [
+            over_seeds("a", [3, float("inf")]),
+            effect("b", [1.5], [0.5, 2]),
+            counted("c", 3, 4, "N1"),
+        ],
     )
     assert [tuple(row.values()) for row in rows] == [
         ("s", "a", "as printed", "seeds", 0, "3"),
@@ -85,7 +94,9 @@ def test_answers_say_what_their_numbers_are(refused: Any) -> None:
         studies.rows("s", [exactly("a", float("nan"))])
 
 
-def test_an_altered_table_is_refused_and_made_again_by_the_next_run(project_root: Path, refused: Any) -> None:
+def test_an_altered_table_is_refused_and_made_again_by_the_next_run(
+    project_root: Path, refused: Any
+) -> None:
     plan = made(project_root)
     name = next(iter(plan.config.exact_artifacts(PAPER)))
     shutil.copytree(plan.config.exact_studies(PAPER), plan.config.results / "simulations" / PAPER)

@@ -10,7 +10,9 @@ from hypersphere.exact.study import PRINTED, ending, everywhere, only, stack
 HOLDS = [[True, False, True], [True, True, False]]
 
 
-@pytest.mark.parametrize("places", [HOLDS, np.array(HOLDS), torch.tensor(HOLDS), pd.DataFrame(HOLDS)])
+@pytest.mark.parametrize(
+    "places", [HOLDS, np.array(HOLDS), torch.tensor(HOLDS), pd.DataFrame(HOLDS)]
+)
 def test_places_are_counted_of_every_kind_of_array(places: object) -> None:
     answer = everywhere("a", places, "N6")
     assert (answer.id, answer.reading) == ("a", "N6")

@@ -23,11 +23,16 @@ CLAIMS = {
 }
 
 
-def test_every_statement_is_a_claim_and_the_other_way_round_and_a_corrected_one_names_an_erratum() -> None:
+def test_every_statement_is_a_claim_and_the_other_way_round_and_a_corrected_one_names_an_erratum() -> (
+    None
+):
     stated = {
-        paper: sorted((one.id, one.reading) for one in theorems.statements(CONFIG, paper)) for paper in CONFIG.papers
+        paper: sorted((one.id, one.reading) for one in theorems.statements(CONFIG, paper))
+        for paper in CONFIG.papers
     }
-    assert stated == {paper: sorted((row.id, row.reading) for row in rows) for paper, rows in CLAIMS.items()}
+    assert stated == {
+        paper: sorted((row.id, row.reading) for row in rows) for paper, rows in CLAIMS.items()
+    }
     ids = [identifier for rows in stated.values() for identifier, _ in rows]
     assert len(set(ids)) == len(ids)
     known = {entry.id for entry in load_errata(CONFIG)}
@@ -53,11 +58,15 @@ def test_the_table_is_as_documented_and_the_same_if_one_paper_is_asked_for(
     assert (table["draws"] == 200).all()
     for row in table.to_dict("records"):
         refuted = row["verdict"] == "refuted"
-        assert refuted == bool(row["counterexample"]), row["id"]  # a refutation without an example convinces nobody
+        # a refutation without an example convinces nobody
+        assert refuted == bool(row["counterexample"]), row["id"]
         if refuted:
             example = json.loads(row["counterexample"])
             assert example["left"] != example["right"]
-            shown = re.search(r"the left side is (.+) and the right side (.+)$", counterexample(row["counterexample"]))
+            shown = re.search(
+                r"the left side is (.+) and the right side (.+)$",
+                counterexample(row["counterexample"]),
+            )
             assert shown, row["id"]
             assert shown[1] != shown[2], row["id"]  # in the digits that a reader sees, too
 
@@ -72,7 +81,9 @@ def test_a_statement_that_is_no_claim_is_named(
     stated = {one.id for one in theorems.statements(config, "embedding_norms")}
     first, *notes = capsys.readouterr().out.splitlines()
     assert first == f"embedding_norms: {len(stated)} statements checked"
-    claimed = {row.id for row in load(config.claims_file("embedding_norms")) if row.kind == "theorem"}
+    claimed = {
+        row.id for row in load(config.claims_file("embedding_norms")) if row.kind == "theorem"
+    }
     named = {note.split()[2] for note in notes}
     assert named == stated - claimed
     assert claimed

@@ -30,7 +30,9 @@ class Streams(nn.Module):
         self.first, self.rest = nn.Linear(4, 5), nn.Linear(8, 5)
 
     def forward(self, images: Tensor) -> Tensor:
-        return torch.cat([self.first(images[:, 0].flatten(1)), self.rest(images[:, 1:].flatten(1))], dim=1)
+        return torch.cat(
+            [self.first(images[:, 0].flatten(1)), self.rest(images[:, 1:].flatten(1))], dim=1
+        )
 
 
 def nothing(*given: Tensor) -> Tensor:
@@ -60,7 +62,10 @@ def described(head: nn.Module) -> str:
             return "bn" + "*" * layer.affine
         return type(layer).__name__
 
-    return " ".join(describe(layer) for layer in (head.children() if isinstance(head, nn.Sequential) else [head]))
+    return " ".join(
+        describe(layer)
+        for layer in (head.children() if isinstance(head, nn.Sequential) else [head])
+    )
 
 
 def trained(method: Method) -> list[nn.Parameter]:
@@ -72,7 +77,9 @@ def gradients(method: Method, loss: Tensor) -> list[Tensor]:
     return list(torch.autograd.grad(loss, trained(method), retain_graph=True))
 
 
-def step(method: Method, *batches: Batch, done: tuple[float, float] = (0.5, 0.5), rate: float = 0.1) -> None:
+def step(
+    method: Method, *batches: Batch, done: tuple[float, float] = (0.5, 0.5), rate: float = 0.1
+) -> None:
     """Gradient descent on the sum over the passes of one step, and what follows it."""
     losses = [method(batch).loss for batch in batches]
     moves = gradients(method, torch.stack(losses).sum())
@@ -104,7 +111,9 @@ def given(method: Method, *batches: Batch) -> list[list[Tensor]]:
 
 def batches_seen(module: nn.Module) -> list[int]:
     """How many batches each of a module's batch norms has normalised."""
-    return [int(count) for name, count in module.named_buffers() if name.endswith("num_batches_tracked")]
+    return [
+        int(count) for name, count in module.named_buffers() if name.endswith("num_batches_tracked")
+    ]
 
 
 def normed(x: Tensor) -> Tensor:

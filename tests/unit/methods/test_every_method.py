@@ -27,7 +27,10 @@ COMPONENTS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
         {"name": "self_distillation", "student_temperature": 0.1, "teacher_temperature": 0.04},
     ),
     "instance_discrimination": ({"dim": 4}, {"name": "nonparametric_softmax", "temperature": 0.1}),
-    "mocov2": ({"hidden": 8, "dim": 4, "queue": 6}, {"name": "momentum_contrast", "temperature": 0.2}),
+    "mocov2": (
+        {"hidden": 8, "dim": 4, "queue": 6},
+        {"name": "momentum_contrast", "temperature": 0.2},
+    ),
     "mocov3": ({"hidden": 8, "dim": 4}, {"name": "info_nce", "temperature": 0.2}),
     "simclr": ({"hidden": 8, "dim": 4}, {"name": "nt_xent", "temperature": 0.5}),
     "simsiam": ({"hidden": 8, "dim": 4, "bottleneck": 2}, {"name": "negative_cosine"}),
@@ -51,7 +54,9 @@ def build(name: str, momentum: float | None = None, **changes: Any) -> Method:
     parameters, objective = COMPONENTS[name]
     parameters = parameters if momentum is None else parameters | {"momentum": momentum}
     encoder = {"name": "lab_streams", "backbone": "resnet8", "width": 2} if name == "cmc" else {}
-    run = make_run(method={"name": name, **parameters}, objective=objective, encoder=encoder, **changes)
+    run = make_run(
+        method={"name": name, **parameters}, objective=objective, encoder=encoder, **changes
+    )
     return build_method(run, images=6, classes=CLASSES)
 
 
@@ -69,12 +74,22 @@ def trained(name: str) -> Method:
     return method.eval()
 
 
-CLA: dict[str, Any] = {"hidden": 8, "dim": 8, "layers": 3, "bottleneck": True, "last_batch_norm": True}
+CLA: dict[str, Any] = {
+    "hidden": 8,
+    "dim": 8,
+    "layers": 3,
+    "bottleneck": True,
+    "last_batch_norm": True,
+}
 HEADS: list[tuple[str, dict[str, Any], dict[str, str]]] = [
     # Grill et al. 2020, Sec. 3.3; the authors' code; Projector and Predictor of CLA/training/models.py
     ("byol", {}, {"projector": "6-8 bn* ReLU 8-4+", "predictor": "4-8 bn* ReLU 8-4+"}),
     ("byol", {"bias": False}, {"projector": "6-8 bn* ReLU 8-4", "predictor": "4-8 bn* ReLU 8-4"}),
-    ("byol", CLA, {"projector": "6-8 bn* ReLU 8-8 bn* ReLU 8-8 bn*", "predictor": "8-2 bn* ReLU 2-8+"}),
+    (
+        "byol",
+        CLA,
+        {"projector": "6-8 bn* ReLU 8-8 bn* ReLU 8-8 bn*", "predictor": "8-2 bn* ReLU 2-8+"},
+    ),
     ("cmc", {}, {"lightness": "5-4+", "colour": "5-4+"}),
     ("cmc", {"hidden": 8}, {"lightness": "5-8+ ReLU 8-4+", "colour": "5-8+ ReLU 8-4+"}),
     # Caron et al. 2021, Sec. 3.1, from memory
@@ -86,9 +101,21 @@ HEADS: list[tuple[str, dict[str, Any], dict[str, str]]] = [
     ("mocov2", {"layers": 1}, {"projector": "6-4+"}),
     ("mocov2", {"layers": 3, "batch_norm": True}, {"projector": "6-8 bn* ReLU 8-8 bn* ReLU 8-4+"}),
     # the authors' code: three layers behind a ViT, two in the predictor, no bias, batch norm to the end of both
-    ("mocov3", {}, {"projector": "6-8 bn* ReLU 8-8 bn* ReLU 8-4 bn", "predictor": "4-8 bn* ReLU 8-4 bn"}),
-    ("mocov3", {"layers": 2, "predictor_layers": 3}, {"predictor": "4-8 bn* ReLU 8-8 bn* ReLU 8-4 bn"}),
-    ("mocov3", {"layers": 2, "batch_norm": False}, {"projector": "6-8 ReLU 8-4 bn", "predictor": "4-8 ReLU 8-4 bn"}),
+    (
+        "mocov3",
+        {},
+        {"projector": "6-8 bn* ReLU 8-8 bn* ReLU 8-4 bn", "predictor": "4-8 bn* ReLU 8-4 bn"},
+    ),
+    (
+        "mocov3",
+        {"layers": 2, "predictor_layers": 3},
+        {"predictor": "4-8 bn* ReLU 8-8 bn* ReLU 8-4 bn"},
+    ),
+    (
+        "mocov3",
+        {"layers": 2, "batch_norm": False},
+        {"projector": "6-8 ReLU 8-4 bn", "predictor": "4-8 ReLU 8-4 bn"},
+    ),
     (
         "mocov3",
         {"layers": 2, "last_batch_norm": False, "bias": True},
@@ -101,7 +128,11 @@ HEADS: list[tuple[str, dict[str, Any], dict[str, str]]] = [
     ("simclr", {"batch_norm": True}, {"projector": "6-8 bn* ReLU 8-4+"}),
     ("simclr", {"last_batch_norm": True}, {"projector": "6-8+ ReLU 8-4 bn"}),
     # Chen and He 2021, Sec. 3; App. D, on CIFAR; Projector of CLA/training/models.py
-    ("simsiam", {}, {"projector": "6-8 bn* ReLU 8-8 bn* ReLU 8-4 bn", "predictor": "4-2 bn* ReLU 2-4+"}),
+    (
+        "simsiam",
+        {},
+        {"projector": "6-8 bn* ReLU 8-8 bn* ReLU 8-4 bn", "predictor": "4-2 bn* ReLU 2-4+"},
+    ),
     ("simsiam", {"layers": 2}, {"projector": "6-8 bn* ReLU 8-4 bn"}),
     ("simsiam", {"layers": 2, "last_batch_norm": "affine"}, {"projector": "6-8 bn* ReLU 8-4 bn*"}),
     ("supervised", {}, {"classifier": "6-10+"}),
@@ -114,7 +145,9 @@ HEADS: list[tuple[str, dict[str, Any], dict[str, str]]] = [
 @pytest.mark.parametrize(("name", "options", "expected"), HEADS)
 def test_heads_are_the_papers(name: str, options: dict[str, Any], expected: dict[str, str]) -> None:
     """As they draw them; a bias before a batch norm does nothing and is left out."""
-    parts = make_parts(nothing, images=9, classes=10, **({"encoder": Streams()} if name == "cmc" else {}))
+    parts = make_parts(
+        nothing, images=9, classes=10, **({"encoder": Streams()} if name == "cmc" else {})
+    )
     made = registry.load("methods", name)(parts, **COMPONENTS[name][0] | options)
     assert {part: described(made.get_submodule(part)) for part in expected} == expected
 
@@ -141,7 +174,9 @@ def test_a_head_has_the_method_s_own_tensors_and_gives_none_a_second_name(name: 
     before = list(method.state_dict())
     head, own = method.head.state_dict(), method.state_dict()
     assert list(own) == before
-    assert head.keys() == {key for key in own if key.partition(".")[0] in NETWORKS.get(name, {"projector"})}
+    assert head.keys() == {
+        key for key in own if key.partition(".")[0] in NETWORKS.get(name, {"projector"})
+    }
     assert all(own[key].data_ptr() == tensor.data_ptr() for key, tensor in head.items())
     filled = [tensor.data_ptr() for tensor in own.values() if tensor.numel()]
     assert len({*filled}) == len(filled)  # nor has any other
@@ -166,7 +201,9 @@ def test_it_is_built_and_computes_by_keyed_draws_alone(name: str) -> None:
     assert pickle.dumps(np.random.get_state()) == before[1]
 
 
-@pytest.mark.parametrize(("name", "memory"), [("mocov2", "queue"), ("instance_discrimination", "bank")])
+@pytest.mark.parametrize(
+    ("name", "memory"), [("mocov2", "queue"), ("instance_discrimination", "bank")]
+)
 def test_its_memory_begins_with_keyed_unit_vectors(name: str, memory: str) -> None:
     """Six of them: a key for each place of the queue, a vector for each image."""
     parts = make_parts(nothing, seed=3)
@@ -174,20 +211,31 @@ def test_its_memory_begins_with_keyed_unit_vectors(name: str, memory: str) -> No
 
 
 @every
-def test_what_is_trained_and_nothing_else_gets_a_gradient_and_is_held_by_an_optimiser(name: str) -> None:
+def test_what_is_trained_and_nothing_else_gets_a_gradient_and_is_held_by_an_optimiser(
+    name: str,
+) -> None:
     """Its embeddings, too, are out of the graph. A target begins as a copy, under the same names. Of what an optimiser
     holds SimSiam's predictor alone keeps its rate."""
     method = build(name).train()
     state = method.state_dict()
     copied = [key for key in state if key.startswith("target.")]
     assert all(torch.equal(state[key], state[key.removeprefix("target.")]) for key in copied)
-    optimiser = optimisation.build(method, Optimiser.model_validate({"learning_rate": 1.0, "weight_decay": 1e-4}))
+    optimiser = optimisation.build(
+        method, Optimiser.model_validate({"learning_rate": 1.0, "weight_decay": 1e-4})
+    )
     held = {id(parameter) for group in optimiser.param_groups for parameter in group["params"]}
     assert held == {id(p) for key, p in method.named_parameters() if not key.startswith("target.")}
-    constant = {id(p) for group in optimiser.param_groups if group["constant"] for p in group["params"]}
-    assert constant == ({id(p) for p in method.get_submodule("predictor").parameters()} if name == "simsiam" else set())
+    constant = {
+        id(p) for group in optimiser.param_groups if group["constant"] for p in group["params"]
+    }
+    assert constant == (
+        {id(p) for p in method.get_submodule("predictor").parameters()}
+        if name == "simsiam"
+        else set()
+    )
     output = method(batch_for(name))
-    assert set(batches_seen(method)) == {2 if name in SYMMETRIC else 1}  # each view has batch statistics of its own
+    # each view has batch statistics of its own
+    assert set(batches_seen(method)) == {2 if name in SYMMETRIC else 1}
     assert not output.embeddings.requires_grad
     output.loss.backward()
     for key, parameter in method.named_parameters():
@@ -203,12 +251,17 @@ def test_the_gradient_transform_scales_the_encoders_gradient_and_no_value(name: 
     found = {}
     for factor in (1, 2):
         method = build(name).double().train()
-        assert {t.dtype for t in method.state_dict().values() if t.is_floating_point()} == {torch.float64}
+        assert {t.dtype for t in method.state_dict().values() if t.is_floating_point()} == {
+            torch.float64
+        }
         method.gradient = lambda z, factor=factor: factor * z - (factor - 1) * z.detach()
         batch = batch_for(name)
         loss = method(batch._replace(views=batch.views.double())).loss
         loss.backward()
-        found[factor] = loss, {key: p.grad for key, p in method.named_parameters() if p.grad is not None}
+        found[factor] = (
+            loss,
+            {key: p.grad for key, p in method.named_parameters() if p.grad is not None},
+        )
     torch.testing.assert_close(found[1][0], found[2][0])
     for key, gradient in found[1][1].items():
         factor = 1 if key.startswith("prototypes") else 2

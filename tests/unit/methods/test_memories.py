@@ -40,7 +40,10 @@ def test_unit_vectors_are_keyed_and_uniform_on_the_sphere() -> None:
     parts = make_parts(normalised_squared_error)
     vectors = parts.unit_vectors(2000, 3, "queue")
     assert torch.equal(vectors, parts.unit_vectors(2000, 3, "queue"))
-    for other in (parts.unit_vectors(2000, 3, "bank"), parts._replace(seed=1).unit_vectors(2000, 3, "queue")):
+    for other in (
+        parts.unit_vectors(2000, 3, "bank"),
+        parts._replace(seed=1).unit_vectors(2000, 3, "queue"),
+    ):
         assert (vectors - other).abs().max() > 0.1
     torch.testing.assert_close(vectors.norm(dim=1), torch.ones(2000), atol=1e-6, rtol=0)
     for coordinate in vectors.T.numpy():
@@ -60,20 +63,28 @@ def test_the_target_follows_by_hand(name: str) -> None:
     method = build(name, momentum=0.5)
     target = method.get_submodule("target")
     expected = {key: tensor.detach().double() for key, tensor in target.named_parameters()}
-    for i, (before, after) in enumerate(pairwise([(0.0, 0.5), (1 / 3, 0.625), (0.5, 0.75), (1.0, 1.0)])):
+    for i, (before, after) in enumerate(
+        pairwise([(0.0, 0.5), (1 / 3, 0.625), (0.5, 0.75), (1.0, 1.0)])
+    ):
         step(method, batch_for(name, seed=i), done=(before[0], after[0]))
         share = {"mocov2": 0.5, "mocov3": after[1]}.get(name, before[1])
         for key in expected:
             expected[key] = share * expected[key] + (1 - share) * method.state_dict()[key].double()
     for key, tensor in expected.items():
         torch.testing.assert_close(target.state_dict()[key].double(), tensor, atol=1e-6, rtol=1e-5)
-    moved = [key for key in expected if (target.state_dict()[key] - method.state_dict()[key]).abs().max() > 1e-3]
+    moved = [
+        key
+        for key in expected
+        if (target.state_dict()[key] - method.state_dict()[key]).abs().max() > 1e-3
+    ]
     assert len(moved) > 2
     running = "encoder.bn1.running_mean"  # it has statistics of its own
     assert not torch.equal(target.state_dict()[running], method.state_dict()[running])
 
 
-contrast = partial(generalised_info_nce, to_logits=partial(cosine_logits, temperature=0.2), negatives="other_view")
+contrast = partial(
+    generalised_info_nce, to_logits=partial(cosine_logits, temperature=0.2), negatives="other_view"
+)
 """Each query among the keys of the other view, which is not each key among the queries."""
 
 
@@ -105,7 +116,9 @@ def test_the_loss_by_hand(
     seen = batches_seen(method)
     output = method(make_batch())
     passes = 2 if symmetric else 1
-    assert [after - before for after, before in zip(batches_seen(method), seen, strict=True)] == [passes] * len(seen)
+    assert [after - before for after, before in zip(batches_seen(method), seen, strict=True)] == [
+        passes
+    ] * len(seen)
     p = [method.get_submodule("predictor")(queries(method, view)) for view in make_batch().views]
     t = [keys(method, view) for view in make_batch().views]
     there, back = by_hand(p[0], t[1]), by_hand(p[1], t[0])
@@ -118,25 +131,34 @@ MOCOV3 = {"name": "mocov3", "hidden": 8, "dim": 4}
 
 
 @pytest.mark.parametrize("logits", [None, {"name": "cosine_logits", "temperature": 0.2}])
-def test_two_tau_multiplies_by_the_temperature_of_the_objective_or_the_logits(logits: dict[str, Any] | None) -> None:
+def test_two_tau_multiplies_by_the_temperature_of_the_objective_or_the_logits(
+    logits: dict[str, Any] | None,
+) -> None:
     """The authors' code, erratum M22: cross-entropy times 2·t; and so the gradient."""
     objective: dict[str, Any] = {"name": "info_nce", "temperature": 0.2}
     if logits:
         objective = {"name": "generalised_info_nce", "negatives": "other_view"}
     batch = batch_for("mocov3")
     plain, scaled = (
-        build_method(make_run(method={**MOCOV3, "two_tau": two_tau}, objective=objective, logits=logits))
+        build_method(
+            make_run(method={**MOCOV3, "two_tau": two_tau}, objective=objective, logits=logits)
+        )
         for two_tau in (False, True)
     )
     losses = [method(batch).loss for method in (plain, scaled)]
     torch.testing.assert_close(losses[1], 0.4 * losses[0])
-    ours, theirs = (gradients(method, loss)[0] for method, loss in zip((scaled, plain), losses[::-1], strict=True))
+    ours, theirs = (
+        gradients(method, loss)[0]
+        for method, loss in zip((scaled, plain), losses[::-1], strict=True)
+    )
     torch.testing.assert_close(ours, 0.4 * theirs, atol=1e-6, rtol=1e-3)
 
 
 def test_two_tau_without_a_temperature_is_refused(refused: Any) -> None:
     with refused():
-        build_method(make_run(method={**MOCOV3, "two_tau": True}, objective={"name": "negative_cosine"}))
+        build_method(
+            make_run(method={**MOCOV3, "two_tau": True}, objective={"name": "negative_cosine"})
+        )
     build_method(make_run(method=MOCOV3, objective={"name": "negative_cosine"}))
 
 
@@ -161,7 +183,8 @@ def test_lightlys_loss_with_its_memory_bank_is_ours() -> None:
         expected = theirs(queries(method, a), keys(method, b))
         torch.testing.assert_close(copy.deepcopy(method)(make_batch(seed=i)).loss, expected)
         step(method, make_batch(seed=i), rate=0.3)
-    ring, pointer = theirs.memory_bank.bank, 5  # twenty keys have joined: the oldest is at the fifth place
+    # twenty keys have joined: the oldest is at the fifth place
+    ring, pointer = theirs.memory_bank.bank, 5
     torch.testing.assert_close(method.get_buffer("queue"), ring.roll(-pointer, 0))
     assert int(theirs.memory_bank.bank_ptr) == pointer
 
@@ -209,8 +232,12 @@ def test_whose_statistics_batch_norm_takes_and_groups_divide_a_pass(refused: Any
 
     def check(method: Method, batch: Batch, of_queries: Groups, of_keys: Groups) -> None:
         ((q, k, _),) = given(method, batch)  # the target is still the queries' equal
-        torch.testing.assert_close(q, in_groups(method, batch.views[0], of_queries), atol=1e-5, rtol=1e-4)
-        torch.testing.assert_close(k, in_groups(method, batch.views[1], of_keys), atol=1e-5, rtol=1e-4)
+        torch.testing.assert_close(
+            q, in_groups(method, batch.views[0], of_queries), atol=1e-5, rtol=1e-4
+        )
+        torch.testing.assert_close(
+            k, in_groups(method, batch.views[1], of_keys), atol=1e-5, rtol=1e-4
+        )
 
     check(make_mocov2(), batch, [[*range(6)]], [[*range(6)]])
     for moment in ((2, 1, 7, 3), (4, 1, 7, 3), (2, 2, 7, 3), (2, 1, 8, 3), (2, 1, 7, 0)):
@@ -234,7 +261,9 @@ def softmax(z: Tensor, index: Tensor, bank: Tensor, noise: Tensor) -> Tensor:
 
 
 def make_bank(**options: Any) -> Method:
-    return instance_discrimination(make_parts(softmax, images=IMAGES), **{"dim": 4, "noise": 6} | options)
+    return instance_discrimination(
+        make_parts(softmax, images=IMAGES), **{"dim": 4, "noise": 6} | options
+    )
 
 
 def batch_of(*places: int, seed: int = 0) -> Batch:
@@ -259,7 +288,9 @@ def test_it_is_the_softmax_over_the_bank() -> None:
 def test_its_noise_is_keyed_and_drawn_anew_for_each_pass() -> None:
     """Each number of the stream of a key, which is uniform over 2^64, is one of the images."""
     for seed, *moment in ((0, 0, 0, 0), (1, 0, 0, 0), (0, 1, 0, 0), (0, 0, 1, 0), (0, 0, 0, 1)):
-        ((*_, noise),) = given(make_bank(noise=20), batch_of(0, 1, 2)._replace(rng_key=(seed, *moment)))
+        ((*_, noise),) = given(
+            make_bank(noise=20), batch_of(0, 1, 2)._replace(rng_key=(seed, *moment))
+        )
         words = prng.raw(3 * 20, seed, "noise", *moment).reshape(3, 20)
         assert noise.tolist() == [[int(word) % IMAGES for word in row] for row in words]
 
@@ -274,7 +305,9 @@ def test_rows_of_the_images_seen_move_after_each_step(momentum: float) -> None:
         new = {
             place: vector
             for batch in passes
-            for place, vector in zip(batch.places.tolist(), queries(method, batch.views[0]).tolist(), strict=True)
+            for place, vector in zip(
+                batch.places.tolist(), queries(method, batch.views[0]).tolist(), strict=True
+            )
         }
         before = method.get_buffer("bank").clone()
         assert all(torch.equal(bank, before) for _, _, bank, _ in given(method, *passes))
@@ -282,6 +315,10 @@ def test_rows_of_the_images_seen_move_after_each_step(momentum: float) -> None:
         for place, vector in new.items():
             pairs = zip(expected[place], unit(vector), strict=True)
             expected[place] = unit([momentum * a + (1 - momentum) * b for a, b in pairs])
-        torch.testing.assert_close(method.get_buffer("bank"), torch.tensor(expected), atol=1e-5, rtol=1e-5)
+        torch.testing.assert_close(
+            method.get_buffer("bank"), torch.tensor(expected), atol=1e-5, rtol=1e-5
+        )
     untouched = [2, 4, 5, 7]
-    assert torch.equal(method.get_buffer("bank")[untouched], make_bank().get_buffer("bank")[untouched])
+    assert torch.equal(
+        method.get_buffer("bank")[untouched], make_bank().get_buffer("bank")[untouched]
+    )

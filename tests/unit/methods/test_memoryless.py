@@ -31,7 +31,10 @@ def test_simclr_is_its_objective_of_its_projections(forward: Any) -> None:
         given.append(labels.tolist())
         return loss(z_a, z_b)
 
-    method, views = simclr(make_parts(objective), hidden=7, dim=4, forward=forward), make_batch().views
+    method, views = (
+        simclr(make_parts(objective), hidden=7, dim=4, forward=forward),
+        make_batch().views,
+    )
     output = method(make_batch())
     assert given == [[0, 1, 2, 0, 1]]
     rows = method.encoder.get_submodule("linear")(views.flatten(2))  # [2, n, 6]
@@ -42,7 +45,9 @@ def test_simclr_is_its_objective_of_its_projections(forward: Any) -> None:
     torch.testing.assert_close(output.embeddings, z.detach(), atol=1e-5, rtol=1e-4)
     assert (each - both).abs().max() > 1e-2
     weight = method.encoder.get_parameter("linear.weight")
-    ours, whole = (torch.autograd.grad(one, weight, retain_graph=True)[0] for one in (output.loss, expected))
+    ours, whole = (
+        torch.autograd.grad(one, weight, retain_graph=True)[0] for one in (output.loss, expected)
+    )
     torch.testing.assert_close(ours, whole, atol=1e-5, rtol=1e-3)
 
 
@@ -78,7 +83,9 @@ def test_cmc_is_the_two_way_softmax_between_its_streams() -> None:
     output, expected = method(batch), by_hand(z_l, z_ab)
     torch.testing.assert_close(output.loss, expected)
     torch.testing.assert_close(output.embeddings, torch.cat([z_l, z_ab]).detach())
-    for mine, theirs in zip(gradients(method, output.loss), gradients(method, expected), strict=True):
+    for mine, theirs in zip(
+        gradients(method, output.loss), gradients(method, expected), strict=True
+    ):
         torch.testing.assert_close(mine, theirs)
         assert mine.abs().max() > 1e-6
     method.lightness, method.colour = method.colour, method.lightness
@@ -89,7 +96,9 @@ def test_supervised_is_torchs_own_cross_entropy_of_a_linear_map() -> None:
     """With its gradients. Control: with other labels the loss is another."""
     method, batch = supervised(make_parts(cross_entropy, classes=3)), make_batch(views=1)
     network = nn.Sequential(Flat(), nn.Linear(6, 3))
-    network.load_state_dict(dict(zip(network.state_dict(), method.state_dict().values(), strict=True)))
+    network.load_state_dict(
+        dict(zip(network.state_dict(), method.state_dict().values(), strict=True))
+    )
     output, scores = method(batch), network(batch.views[0])
     expected = nn.CrossEntropyLoss()(scores, batch.labels)
     torch.testing.assert_close(output.loss, expected)

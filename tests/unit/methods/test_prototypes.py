@@ -53,7 +53,9 @@ def test_the_centre_follows_the_teachers_outputs_of_all_passes() -> None:
     expected = torch.zeros(9)
     for k in range(3):
         batches = [make_batch(seed=2 * k), make_batch(seed=2 * k + 1)]
-        rows = torch.cat([part for batch in batches for part in outputs(method, batch, "target.")]).detach()
+        rows = torch.cat(
+            [part for batch in batches for part in outputs(method, batch, "target.")]
+        ).detach()
         seen = given(method, *batches)
         assert len(seen) == 4  # two passes, two directions
         for _, _, centre in seen:
@@ -87,7 +89,9 @@ def test_swavs_loss_is_lightlys_of_cosines_with_prototypes() -> None:
     torch.testing.assert_close(output.loss, expected)
     torch.testing.assert_close(output.embeddings, torch.cat(z).detach())
     assert abs(theirs([part @ prototypes(method).T for part in z], [])[0] - output.loss) > 1e-3
-    ours, stopped = (gradients(method, loss) for loss in (output.loss, SWAPPED(first.detach(), second)))
+    ours, stopped = (
+        gradients(method, loss) for loss in (output.loss, SWAPPED(first.detach(), second))
+    )
     for mine, by_them in zip(ours, gradients(method, expected), strict=True):
         torch.testing.assert_close(mine, by_them, atol=1e-6, rtol=1e-4)
     assert (ours[0] - stopped[0]).abs().max() > 1e-4
@@ -105,7 +109,9 @@ def test_prototypes_go_back_to_the_sphere_after_each_step() -> None:
         (move,) = torch.autograd.grad(losses[0] + losses[1], w)
         assert (move * w).sum(dim=1).abs().max() > 1e-3
         step(method, *batches, rate=rate)
-        torch.testing.assert_close(prototypes(method).detach(), F.normalize(w - rate * move).detach())
+        torch.testing.assert_close(
+            prototypes(method).detach(), F.normalize(w - rate * move).detach()
+        )
         assert ((w - rate * move).norm(dim=1) - 1).abs().max() > 1e-3  # control
 
 

@@ -37,19 +37,35 @@ UNPAIRED = "turn norms swap order_one turn_one"
 SCORES = "shift"
 
 OBJECTIVES: dict[str, list[Setting]] = {
-    "alignment": [Setting("{}"), Setting("{power: 1, weight: 0.5}"), Setting("{power: 3}"), Setting("{power: 0.5}")],
-    "alignment_uniformity": [Setting("{}"), Setting("{power: 1.5, t: 3, align_weight: 0.4, uniform_weight: 0.7}")],
+    "alignment": [
+        Setting("{}"),
+        Setting("{power: 1, weight: 0.5}"),
+        Setting("{power: 3}"),
+        Setting("{power: 0.5}"),
+    ],
+    "alignment_uniformity": [
+        Setting("{}"),
+        Setting("{power: 1.5, t: 3, align_weight: 0.4, uniform_weight: 0.7}"),
+    ],
     "cross_entropy": [Setting("{}", keeps=SCORES)],
     "debiased": [Setting(f"{{temperature: 0.5, tau_plus: {prior}}}") for prior in (0, 0.1, 0.5)],
     "decoupled": [Setting("{temperature: 0.5}")],
     "decoupled_one_direction": [Setting("{temperature: 0.5}", keeps=ONE_WAY)],
     "distance_polarization": [
         Setting("{weight: 1}", keeps=UNPAIRED),
-        Setting("{weight: 0.1, lower: 0, reduction: sum, among: both_views}", keeps="turn norms swap order_one"),
-        Setting("{weight: 1, among: first_view}", keeps="turn norms order_one turn_one", differentiates="first"),
+        Setting(
+            "{weight: 0.1, lower: 0, reduction: sum, among: both_views}",
+            keeps="turn norms swap order_one",
+        ),
+        Setting(
+            "{weight: 1, among: first_view}",
+            keeps="turn norms order_one turn_one",
+            differentiates="first",
+        ),
     ],
     "double_metric": [
-        Setting(f"{{temperature: 0.5, alpha: 1, beta: 0.5, sign: {sign}}}") for sign in ("printed", "contrastive")
+        Setting(f"{{temperature: 0.5, alpha: 1, beta: 0.5, sign: {sign}}}")
+        for sign in ("printed", "contrastive")
     ],
     "generalised_info_nce": [
         Setting("{negatives: both_views}"),
@@ -71,7 +87,11 @@ OBJECTIVES: dict[str, list[Setting]] = {
     "n_pair": [Setting("{}", keeps="turn", scale=1)],
     "nce": [
         Setting(parameters, keeps=ONE_WAY)
-        for parameters in ("{}", "{temperature: 0.5, negatives: other_view}", "{negatives: both_views}")
+        for parameters in (
+            "{}",
+            "{temperature: 0.5, negatives: other_view}",
+            "{negatives: both_views}",
+        )
     ],
     "nce_memory_bank": [
         Setting("{temperature: 0.5}", keeps=ONE_WAY, differentiates="none"),
@@ -84,13 +104,24 @@ OBJECTIVES: dict[str, list[Setting]] = {
         Setting("{temperature: 0.5, denominator: batch}", keeps=ONE_WAY),
     ],
     "normalised_squared_error": [Setting("{}")],
-    "nt_xent": [Setting("{temperature: 0.5}"), Setting("{temperature: 10, normalise: false}", keeps="turn swap")],
+    "nt_xent": [
+        Setting("{temperature: 0.5}"),
+        Setting("{temperature: 10, normalise: false}", keeps="turn swap"),
+    ],
     "pair_contrastive": [Setting("{margin: 6}", keeps="turn swap")],
     "self_distillation": [
-        Setting("{student_temperature: 0.5, teacher_temperature: 0.2}", keeps=SCORES, scale=1, differentiates="first")
+        Setting(
+            "{student_temperature: 0.5, teacher_temperature: 0.2}",
+            keeps=SCORES,
+            scale=1,
+            differentiates="first",
+        )
     ],
     "swapped_prediction": [Setting("{}", keeps="swap shift", scale=0.3, differentiates="none")],
-    "triplet": [Setting("{margin: 6}", keeps="turn"), Setting("{margin: 6, hinge: false}", keeps="turn swap shift")],
+    "triplet": [
+        Setting("{margin: 6}", keeps="turn"),
+        Setting("{margin: 6, hinge: false}", keeps="turn swap shift"),
+    ],
     "tuplet": [Setting("{}", keeps=ONE_WAY), Setting("{normalise: false}", keeps="turn", scale=1)],
     "uniformity": [Setting("{}", keeps=UNPAIRED), Setting("{t: 4, weight: 0.5}", keeps=UNPAIRED)],
 }
@@ -110,7 +141,10 @@ LOGITS: dict[str, list[str]] = {
         "{temperature: 0.5, angular: 3.1, subtractive: 0.8, beyond_pi: monotone}",
     ],
     "positive_scaling": ["{temperature: 0.5, s: 3}", "{temperature: 0.5, s: 20}"],
-    "ratio_scaling": ["{temperature: 0.5, angular: 0.3}", "{temperature: 0.5, angular: 3.1, scope: row}"],
+    "ratio_scaling": [
+        "{temperature: 0.5, angular: 0.3}",
+        "{temperature: 0.5, angular: 3.1, scope: row}",
+    ],
 }
 """Settings of each map to logits, in YAML; each is a case of a loss that takes one, in its first setting. In its other
 settings it takes the first of each."""
@@ -126,7 +160,9 @@ class Case(NamedTuple):
 
     def __str__(self) -> str:
         parameters = self.setting.parameters if self.setting else None
-        return " ".join(part for part in (self.objective, parameters, self.logits, self.logits_setting) if part)
+        return " ".join(
+            part for part in (self.objective, parameters, self.logits, self.logits_setting) if part
+        )
 
     @property
     def batches(self) -> list[str]:
@@ -151,7 +187,9 @@ def parameters_of(case: Case, logits: bool = False) -> dict[str, Any]:
     """The parameters that a case sets, of its loss or of its map to logits."""
     setting = case.logits_setting if logits else case.setting and case.setting.parameters
     if setting is None:
-        pytest.fail(f"{case} is in no test of every objective: add its settings, as YAML, to the tables of {__file__}")
+        pytest.fail(
+            f"{case} is in no test of every objective: add its settings, as YAML, to the tables of {__file__}"
+        )
     return dict(yaml.safe_load(setting))
 
 
@@ -159,15 +197,24 @@ def build(case: Case, t: float | None = None) -> testing.Loss:
     """The loss with its parameters; with ``t``, all its temperatures are that. It takes batches and other tensors."""
     parameters, logits = parameters_of(case), None
     if case.logits is not None:
-        logits = {"name": case.logits, **parameters_of(case, logits=True)} | ({"temperature": t} if t else {})
+        logits = {"name": case.logits, **parameters_of(case, logits=True)} | (
+            {"temperature": t} if t else {}
+        )
     if t:
         names = registry.schema("objectives", case.objective).model_fields
-        parameters |= {name: t for name in names if name.endswith("temperature") or name == "epsilon"}
-        parameters |= {"t": 1 / t} if "t" in names else {}  # uniformity's t is the inverse of a temperature
+        parameters |= {
+            name: t for name in names if name.endswith("temperature") or name == "epsilon"
+        }
+        # uniformity's t is the inverse of a temperature
+        parameters |= {"t": 1 / t} if "t" in names else {}
     return testing.objective(case.objective, parameters, logits)
 
 
-def drawn(case: Case, n: int, d: int, dtype: torch.dtype = torch.float64) -> tuple[list[Tensor], dict[str, Tensor]]:
+def drawn(
+    case: Case, n: int, d: int, dtype: torch.dtype = torch.float64
+) -> tuple[list[Tensor], dict[str, Tensor]]:
     """The loss's batches, n rows each, and its other tensors; the numbers are the same in every dtype."""
-    batches, more = (draw(n, d, seed=seed, dtype=dtype, scale=case.setting.scale) for seed in (0, 7))
+    batches, more = (
+        draw(n, d, seed=seed, dtype=dtype, scale=case.setting.scale) for seed in (0, 7)
+    )
     return [*batches[: len(case.batches)]], testing.others(case.objective, *more)

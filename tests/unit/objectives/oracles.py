@@ -12,7 +12,18 @@ from typing import Any
 
 from hypersphere.config import registry
 
-from .shared import Vector, balanced, chord, cosine, cross_entropies, dot, mean, normed, softmax, square
+from .shared import (
+    Vector,
+    balanced,
+    chord,
+    cosine,
+    cross_entropies,
+    dot,
+    mean,
+    normed,
+    softmax,
+    square,
+)
 
 Rows = list[list[float]]
 Oracle = Callable[..., float]
@@ -29,7 +40,9 @@ def _scaled(t: float) -> Callable[[Vector, Vector], float]:
 
 def alignment(z_a: Rows, z_b: Rows, power: float = 2, weight: float = 1) -> float:
     """Wang & Isola: the mean power of the distance between views."""
-    return weight * mean([chord(normed(a), normed(b)) ** power for a, b in zip(z_a, z_b, strict=True)])
+    return weight * mean(
+        [chord(normed(a), normed(b)) ** power for a, b in zip(z_a, z_b, strict=True)]
+    )
 
 
 def uniformity(z_a: Rows, z_b: Rows, t: float = 2, weight: float = 1) -> float:
@@ -37,17 +50,26 @@ def uniformity(z_a: Rows, z_b: Rows, t: float = 2, weight: float = 1) -> float:
     logs = []
     for view in (z_a, z_b):
         u = [normed(row) for row in view]
-        logs.append(math.log(mean([math.exp(-t * square(x, y)) for x, y in itertools.combinations(u, 2)])))
+        logs.append(
+            math.log(mean([math.exp(-t * square(x, y)) for x, y in itertools.combinations(u, 2)]))
+        )
     return weight * mean(logs)
 
 
 def alignment_uniformity(
-    z_a: Rows, z_b: Rows, power: float = 2, t: float = 2, align_weight: float = 1, uniform_weight: float = 1
+    z_a: Rows,
+    z_b: Rows,
+    power: float = 2,
+    t: float = 2,
+    align_weight: float = 1,
+    uniform_weight: float = 1,
 ) -> float:
     return align_weight * alignment(z_a, z_b, power) + uniform_weight * uniformity(z_a, z_b, t)
 
 
-def matched_uniformity(z_a: Rows, z_b: Rows, weight: float, t: float = 2, reduction: str = "mean") -> float:
+def matched_uniformity(
+    z_a: Rows, z_b: Rows, weight: float, t: float = 2, reduction: str = "mean"
+) -> float:
     """Ours: uniformity's value; only the gradient's length is another."""
     return uniformity(z_a, z_b, t)
 
@@ -61,7 +83,9 @@ def debiased(z_a: Rows, z_b: Rows, temperature: float, tau_plus: float) -> float
     return hard_negative(z_a, z_b, temperature, tau_plus, 0)
 
 
-def hard_negative(z_a: Rows, z_b: Rows, temperature: float, tau_plus: float, concentration: float) -> float:
+def hard_negative(
+    z_a: Rows, z_b: Rows, temperature: float, tau_plus: float, concentration: float
+) -> float:
     """Robinson et al.: -log(pos / (pos + N g)), g's mean of neg weighted by neg^beta / sum of neg^beta."""
     z, n, t, losses = [*z_a, *z_b], len(z_a), temperature, []
     for i in range(2 * n):
@@ -69,7 +93,9 @@ def hard_negative(z_a: Rows, z_b: Rows, temperature: float, tau_plus: float, con
         positive = math.exp(cosine(z[i], z[j]) / t)
         cosines = [cosine(z[i], z[k]) for k in range(2 * n) if k not in (i, j)]
         importance = [math.exp(concentration * c / t) for c in cosines]
-        tilted = sum(w * math.exp(c / t) for w, c in zip(importance, cosines, strict=True)) / sum(importance)
+        tilted = sum(w * math.exp(c / t) for w, c in zip(importance, cosines, strict=True)) / sum(
+            importance
+        )
         g = max((tilted - tau_plus * positive) / (1 - tau_plus), math.exp(-1 / t))
         losses.append(-math.log(positive / (positive + len(cosines) * g)))
     return mean(losses)
@@ -77,15 +103,21 @@ def hard_negative(z_a: Rows, z_b: Rows, temperature: float, tau_plus: float, con
 
 def decoupled(z_a: Rows, z_b: Rows, temperature: float) -> float:
     """Yeh et al.: NT-Xent without the positive in the denominator."""
-    return mean(cross_entropies(_both(z_a, z_b), _scaled(temperature), lambda i, j, k: k not in (i, j)))
+    return mean(
+        cross_entropies(_both(z_a, z_b), _scaled(temperature), lambda i, j, k: k not in (i, j))
+    )
 
 
-def decoupled_one_direction(z_a: Rows, z_b: Rows, temperature: float, with_positive: bool = False) -> float:
+def decoupled_one_direction(
+    z_a: Rows, z_b: Rows, temperature: float, with_positive: bool = False
+) -> float:
     """The norms paper's authors' loss (erratum N24): anchors of one view, candidates of the other."""
     losses = []
     for i, anchor in enumerate(z_a):
         sims = [math.exp(cosine(anchor, other) / temperature) for other in z_b]
-        losses.append(-math.log(sims[i] / sum(sims[k] for k in range(len(z_b)) if with_positive or k != i)))
+        losses.append(
+            -math.log(sims[i] / sum(sims[k] for k in range(len(z_b)) if with_positive or k != i))
+        )
     return mean(losses)
 
 
@@ -110,7 +142,9 @@ def products(points: Rows, lower: float, upper: float) -> list[float]:
     return [min((d - lower) * (d - upper), 0) for d in distances]
 
 
-def double_metric(z_a: Rows, z_b: Rows, temperature: float, alpha: float, beta: float, sign: str) -> float:
+def double_metric(
+    z_a: Rows, z_b: Rows, temperature: float, alpha: float, beta: float, sign: str
+) -> float:
     """Double-metric paper, Eq. 2; the sum leaves out the anchor (erratum D2)."""
     u, s = _both(z_a, z_b), {"printed": 1, "contrastive": -1}[sign]
     by_chord = cross_entropies(u, lambda a, b: s * chord(a, b))
@@ -124,7 +158,11 @@ def generalised_info_nce(
     n, z, losses = len(z_a), [*z_a, *z_b], []
     for i in range(2 * n if negatives == "both_views" else n):
         j = (i + n) % (2 * n)
-        others = {"both_views": [k for k in range(2 * n) if k != i], "other_view": list(range(n, 2 * n)), "none": [j]}
+        others = {
+            "both_views": [k for k in range(2 * n) if k != i],
+            "other_view": list(range(n, 2 * n)),
+            "none": [j],
+        }
         logits = {k: to_logits(cosine(z[i], z[k]), int(k == j)) for k in others[negatives]}
         losses.append(-logits[j] + beta * math.log(math.fsum(map(math.exp, logits.values()))))
     return mean(losses)
@@ -136,20 +174,30 @@ def hard_contrastive(z_a: Rows, z_b: Rows, temperature: float, share: float) -> 
     kept = math.ceil(round(share * (len(u) - 2), 9))
     for i in range(len(u)):
         j = (i + len(u) // 2) % len(u)
-        hard = sorted((dot(u[i], u[k]) for k in range(len(u)) if k not in (i, j)), reverse=True)[:kept]
+        hard = sorted((dot(u[i], u[k]) for k in range(len(u)) if k not in (i, j)), reverse=True)[
+            :kept
+        ]
         positive = dot(u[i], u[j])
-        losses.append(math.log(math.fsum(math.exp((c - positive) / temperature) for c in (positive, *hard))))
+        losses.append(
+            math.log(math.fsum(math.exp((c - positive) / temperature) for c in (positive, *hard)))
+        )
     return mean(losses)
 
 
 def info_nce(z_a: Rows, z_b: Rows, temperature: float, include_self: bool = True) -> float:
     """The lecture's slide, with the anchor in its own denominator as printed (erratum S4)."""
-    return mean(cross_entropies(_both(z_a, z_b), _scaled(temperature), lambda i, j, k: include_self or k != i))
+    return mean(
+        cross_entropies(
+            _both(z_a, z_b), _scaled(temperature), lambda i, j, k: include_self or k != i
+        )
+    )
 
 
 def nt_xent(z_a: Rows, z_b: Rows, temperature: float, normalise: bool = True) -> float:
     """Norms paper, Eq. 1; without normalisation, SimCLR's Table 5, lower rows."""
-    return mean(cross_entropies(_both(z_a, z_b) if normalise else [*z_a, *z_b], _scaled(temperature)))
+    return mean(
+        cross_entropies(_both(z_a, z_b) if normalise else [*z_a, *z_b], _scaled(temperature))
+    )
 
 
 def momentum_contrast(q: Rows, k: Rows, queue: Rows, temperature: float) -> float:
@@ -163,7 +211,10 @@ def momentum_contrast(q: Rows, k: Rows, queue: Rows, temperature: float) -> floa
 
 def multiview_coding(z_a: Rows, z_b: Rows, temperature: float) -> float:
     """Tian et al.: -log(h(a_i, b_i) / sum over j of h(a_i, b_j)), both ways round."""
-    ways = [decoupled_one_direction(x, y, temperature, with_positive=True) for x, y in ((z_a, z_b), (z_b, z_a))]
+    ways = [
+        decoupled_one_direction(x, y, temperature, with_positive=True)
+        for x, y in ((z_a, z_b), (z_b, z_a))
+    ]
     return mean(ways)
 
 
@@ -225,12 +276,19 @@ def nce_memory_bank(
 
 
 def nonparametric_softmax(
-    z: Rows, index: list[int], bank: Rows, temperature: float, proximal: float = 0, denominator: str = "bank"
+    z: Rows,
+    index: list[int],
+    bank: Rows,
+    temperature: float,
+    proximal: float = 0,
+    denominator: str = "bank",
 ) -> float:
     """Wu et al., Eq. 2, and the lecture's slide (erratum S3): what the sum runs over is ``denominator``."""
     losses = []
     for a, own in zip(z, index, strict=True):
-        terms = [math.exp(cosine(a, v) / temperature) for v in (bank if denominator == "bank" else z)]
+        terms = [
+            math.exp(cosine(a, v) / temperature) for v in (bank if denominator == "bank" else z)
+        ]
         softmaxed = math.exp(cosine(a, bank[own]) / temperature) / sum(terms)
         losses.append(-math.log(softmaxed) + proximal * square(normed(a), normed(bank[own])))
     return mean(losses)
@@ -267,7 +325,11 @@ def triplet(z_a: Rows, z_b: Rows, margin: float, hinge: bool = True) -> float:
 
 
 def self_distillation(
-    student: Rows, teacher: Rows, centre: list[float], student_temperature: float, teacher_temperature: float
+    student: Rows,
+    teacher: Rows,
+    centre: list[float],
+    student_temperature: float,
+    teacher_temperature: float,
 ) -> float:
     """DINO's algorithm: -sum_k P_t log P_s."""
     losses = []
@@ -279,7 +341,11 @@ def self_distillation(
 
 
 def swapped_prediction(
-    scores_a: Rows, scores_b: Rows, temperature: float = 0.1, epsilon: float = 0.05, iterations: int = 3
+    scores_a: Rows,
+    scores_b: Rows,
+    temperature: float = 0.1,
+    epsilon: float = 0.05,
+    iterations: int = 3,
 ) -> float:
     """Caron et al., Eq. 1-2: each view predicts the other's code; the two terms halved."""
     losses = []
@@ -290,7 +356,9 @@ def swapped_prediction(
     return mean(losses)
 
 
-LOSSES: dict[str, Oracle] = {name: one for name, one in globals().items() if name in registry.names("objectives")}
+LOSSES: dict[str, Oracle] = {
+    name: one for name, one in globals().items() if name in registry.names("objectives")
+}
 
 
 # Maps to logits of the margins paper: the logit of a cosine, and the weight of its gradient (1 in a plain loss)
@@ -302,7 +370,12 @@ def _plain(c: float, p: float, /, temperature: float, **_: Any) -> float:
 
 
 def margin_logits(
-    c: float, p: float, temperature: float, angular: float = 0, subtractive: float = 0, beyond_pi: str = "printed"
+    c: float,
+    p: float,
+    temperature: float,
+    angular: float = 0,
+    subtractive: float = 0,
+    beyond_pi: str = "printed",
 ) -> float:
     """Eq. 4; past pi, ArcFace's guard in the monotone reading."""
     angle = math.acos(c) + angular * p
@@ -312,7 +385,9 @@ def margin_logits(
 
 
 LOGITS: dict[str, Oracle] = {
-    **dict.fromkeys(("attenuation_type_i", "attenuation_type_ii", "cosine_logits", "curvature"), _plain),
+    **dict.fromkeys(
+        ("attenuation_type_i", "attenuation_type_ii", "cosine_logits", "curvature"), _plain
+    ),
     **dict.fromkeys(("positive_scaling", "ratio_scaling"), _plain),
     "margin_logits": margin_logits,
 }
@@ -324,7 +399,9 @@ def _probabilities(row: Vector, t: float) -> list[float]:
 
 def type_i(row: Vector, p: list[int], j: int, temperature: float, alpha: float) -> float:
     """Eq. 12: the sum over k of p_k/(1 - alpha·q_k), one weight for the whole row."""
-    return sum(y / (1 - alpha * q) for y, q in zip(p, _probabilities(row, temperature), strict=True))
+    return sum(
+        y / (1 - alpha * q) for y, q in zip(p, _probabilities(row, temperature), strict=True)
+    )
 
 
 def type_ii(row: Vector, p: list[int], j: int, temperature: float, alpha: float) -> float:
@@ -343,7 +420,13 @@ def bend(x: float, c: float, curve: str) -> float:
 
 
 def curvature(
-    row: Vector, p: list[int], j: int, temperature: float, c: float, s: float = 1, curve: str = "equation_10"
+    row: Vector,
+    p: list[int],
+    j: int,
+    temperature: float,
+    c: float,
+    s: float = 1,
+    curve: str = "equation_10",
 ) -> float:
     """Eq. 11."""
     return s * bend(math.acos(row[j]) / math.pi, c, curve) if p[j] else 1

@@ -23,13 +23,18 @@ Vector = Sequence[float]
 
 def scores(n: int, k: int) -> tuple[Tensor, Tensor]:
     """Two views' cosines with k prototypes, uniform in [-1, 1]."""
-    first, second = torch.rand(2, n, k, generator=torch.Generator().manual_seed(0), dtype=torch.float64) * 2 - 1
+    first, second = (
+        torch.rand(2, n, k, generator=torch.Generator().manual_seed(0), dtype=torch.float64) * 2 - 1
+    )
     return first, second
 
 
 def cosines_and_targets(n: int = 5, m: int = 4) -> tuple[Tensor, Tensor]:
     """Cosines all over (-1, 1); the positive of anchor i is candidate i mod m."""
-    cosines = torch.rand(n, m, generator=torch.Generator().manual_seed(3), dtype=torch.float64) * 1.98 - 0.99
+    cosines = (
+        torch.rand(n, m, generator=torch.Generator().manual_seed(3), dtype=torch.float64) * 1.98
+        - 0.99
+    )
     return cosines, torch.eye(m, dtype=torch.float64)[torch.arange(n) % m]
 
 
@@ -41,7 +46,8 @@ def rotation(d: int) -> Tensor:
 
 def simplex(count: int, side: float | None = None) -> Tensor:
     """``count`` unit vectors, any two of them ``side`` apart, or as far as can be: at cosines -1/(count - 1)."""
-    centred = unit(torch.eye(count, dtype=torch.float64) - 1 / count)  # sides sqrt(2 count / (count - 1))
+    # sides sqrt(2 count / (count - 1))
+    centred = unit(torch.eye(count, dtype=torch.float64) - 1 / count)
     if side is None:
         return centred
     ratio = side / math.sqrt(2 * count / (count - 1))
@@ -122,17 +128,23 @@ def slopes(value: Callable[[Tensor], float], z: Tensor) -> Tensor:
     """Central differences of a value in every coordinate of float64."""
     h = 1e-5
     steps = h * torch.eye(z.numel(), dtype=z.dtype).view(-1, *z.shape)
-    return torch.tensor([(value(z + step) - value(z - step)) / (2 * h) for step in steps], dtype=z.dtype).view_as(z)
+    return torch.tensor(
+        [(value(z + step) - value(z - step)) / (2 * h) for step in steps], dtype=z.dtype
+    ).view_as(z)
 
 
 def cosine_gradient(to_logits: Map, cosines: Tensor, targets: Tensor, beta: float = 1) -> Tensor:
     """Of the sum over anchors of the margins paper's Eq. 5, with respect to the cosines."""
-    return value_and_gradients(lambda c: info_nce_of_logits(to_logits(c, targets), targets, beta) * len(c), cosines)[1]
+    return value_and_gradients(
+        lambda c: info_nce_of_logits(to_logits(c, targets), targets, beta) * len(c), cosines
+    )[1]
 
 
 def has_gradient_of_value(loss: Loss, *tensors: Tensor) -> None:
     """By finite differences in float64."""
-    assert torch.autograd.gradcheck(loss, tuple(z.detach().clone().requires_grad_() for z in tensors))
+    assert torch.autograd.gradcheck(
+        loss, tuple(z.detach().clone().requires_grad_() for z in tensors)
+    )
 
 
 def is_finite(loss: Loss, *tensors: Tensor) -> Tensor:

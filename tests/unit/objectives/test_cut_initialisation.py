@@ -20,7 +20,12 @@ def test_every_parameter_is_divided_and_stays_a_trainable_leaf_and_no_buffer_is(
     """Listing 1 on a copy; batch norm's scale and shift, and the biases, are parameters too."""
     torch.manual_seed(0)
     model = nn.Sequential(
-        nn.Conv2d(3, 4, 3), nn.BatchNorm2d(4), nn.ReLU(), nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(4, 2)
+        nn.Conv2d(3, 4, 3),
+        nn.BatchNorm2d(4),
+        nn.ReLU(),
+        nn.AdaptiveAvgPool2d(1),
+        nn.Flatten(),
+        nn.Linear(4, 2),
     )
     nn.init.constant_(model[1].bias, 0.7)
     model(torch.rand(2, 3, 8, 8))  # so that the running statistics are not their initial ones
@@ -38,10 +43,19 @@ def test_every_parameter_is_divided_and_stays_a_trainable_leaf_and_no_buffer_is(
 def method(name: str) -> Method:
     """Its encoder has a linear layer, so that "last" is tried against more than one part of the model."""
     parts = make_parts(lambda a, b, **given: torch.nn.functional.mse_loss(a, b))
-    return simclr(parts, hidden=6, dim=5) if name == "simclr" else simsiam(parts, hidden=6, dim=5, bottleneck=2)
+    return (
+        simclr(parts, hidden=6, dim=5)
+        if name == "simclr"
+        else simsiam(parts, hidden=6, dim=5, bottleneck=2)
+    )
 
 
-ENCODER = {"encoder.linear.weight", "encoder.linear.bias", "encoder.norm.weight", "encoder.norm.bias"}
+ENCODER = {
+    "encoder.linear.weight",
+    "encoder.linear.bias",
+    "encoder.norm.weight",
+    "encoder.norm.bias",
+}
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,9 @@ from .shared import draw, simplex, slopes, value_and_gradients
 def at(distance: float | Tensor) -> Tensor:
     """Two points on the circle at D = distance."""
     c = 1 - 2 * torch.as_tensor(distance, dtype=torch.float64)
-    return torch.stack([torch.tensor([1.0, 0.0], dtype=torch.float64), torch.stack([c, (1 - c * c).sqrt()])])
+    return torch.stack(
+        [torch.tensor([1.0, 0.0], dtype=torch.float64), torch.stack([c, (1 - c * c).sqrt()])]
+    )
 
 
 @pytest.mark.parametrize(
@@ -32,10 +34,14 @@ def test_two_points_by_hand(distance: float, penalty: float) -> None:
     """(D - 0.1)(0.5 - D) inside (0.1, 0.5), largest (0.4/2)² = 0.04 at D = 0.3; 0 outside."""
     z = at(distance)
     assert distance_polarization(z, z, weight=1.0).item() == pytest.approx(penalty, abs=1e-15)
-    assert distance_polarization(z, z, weight=1.0, reduction="sum").item() == pytest.approx(2 * penalty, abs=1e-15)
+    assert distance_polarization(z, z, weight=1.0, reduction="sum").item() == pytest.approx(
+        2 * penalty, abs=1e-15
+    )
 
 
-@pytest.mark.parametrize(("distance", "sign"), [(0.2, 1), (0.29, 1), (0.31, -1), (0.4, -1), (0.05, 0), (0.7, 0)])
+@pytest.mark.parametrize(
+    ("distance", "sign"), [(0.2, 1), (0.29, 1), (0.31, -1), (0.4, -1), (0.05, 0), (0.7, 0)]
+)
 def test_l4_descent_moves_a_pair_to_the_nearer_threshold(distance: float, sign: int) -> None:
     """Below the watershed D = 0.3 (cos 0.4) the penalty grows with D: the pair is pulled together; above, apart. So
     delta+ = 0.1 is on the side of similar pairs, and is the lower of the two."""
@@ -71,7 +77,9 @@ def test_l5_sum_and_mean_differ_by_the_number_of_pairs(n: int) -> None:
     z_a, z_b = draw(n, 3)
     mean = distance_polarization(z_a, z_b, weight=0.1)
     assert 0 < mean <= 0.1 * 0.04
-    torch.testing.assert_close(distance_polarization(z_a, z_b, weight=0.1, reduction="sum"), n * (n - 1) * mean)
+    torch.testing.assert_close(
+        distance_polarization(z_a, z_b, weight=0.1, reduction="sum"), n * (n - 1) * mean
+    )
 
 
 def test_l6_which_pairs_are_compared_matters() -> None:
@@ -82,7 +90,8 @@ def test_l6_which_pairs_are_compared_matters() -> None:
     ]
     assert all(abs(x - y) > 1e-4 for x, y in itertools.combinations(values, 2))
     torch.testing.assert_close(
-        distance_polarization(z_a, z_a, weight=1.0), distance_polarization(z_a, z_b, weight=1.0, among="first_view")
+        distance_polarization(z_a, z_a, weight=1.0),
+        distance_polarization(z_a, z_b, weight=1.0, among="first_view"),
     )
 
 
@@ -141,7 +150,9 @@ def test_l26_theorem_3_fails_at_a_minimiser(classes: int, members: int, with_its
 
 
 @pytest.mark.parametrize(("lower", "upper"), [(0.5, 0.1), (0.3, 0.3)])
-def test_thresholds_in_the_wrong_order_are_a_sentence(refused: Refused, lower: float, upper: float) -> None:
+def test_thresholds_in_the_wrong_order_are_a_sentence(
+    refused: Refused, lower: float, upper: float
+) -> None:
     with refused():
         distance_polarization(*draw(3, 2), weight=1.0, lower=lower, upper=upper)
 
@@ -168,7 +179,8 @@ def test_the_gradient_has_the_norm_of_distance_polarization_and_the_direction_of
     z = draw(4, 3)
     ours = gradient(z, weight=weight, reduction=reduction)
     polarization = slopes(
-        lambda zs: oracles.distance_polarization(*zs.tolist(), 1, reduction=reduction), torch.stack(z)
+        lambda zs: oracles.distance_polarization(*zs.tolist(), 1, reduction=reduction),
+        torch.stack(z),
     )
     expected = weight * polarization.norm().item()
     assert expected > 1e-4
@@ -180,7 +192,9 @@ def test_the_gradient_has_the_norm_of_distance_polarization_and_the_direction_of
 
 @pytest.mark.parametrize("t", [0.5, 2.0])
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64])
-def test_the_value_is_uniformitys_to_the_bit_and_needs_no_gradient(t: float, dtype: torch.dtype) -> None:
+def test_the_value_is_uniformitys_to_the_bit_and_needs_no_gradient(
+    t: float, dtype: torch.dtype
+) -> None:
     """A probe may ask for the value alone."""
     z = draw(dtype=dtype)
     for with_gradient in (True, False):

@@ -23,9 +23,17 @@ CASES = list(cases())
 every_case = pytest.mark.parametrize("case", CASES, ids=str)
 PLAIN = {*LOGITS["cosine_logits"], *LOGITS["margin_logits"], "{temperature: 0.5, alpha: 0}"}
 """Maps that have the gradient of their value; the others are there to have another."""
-LEARNT = [case for case in CASES if case.logits_setting in (None, *(settings[0] for settings in LOGITS.values()))]
+LEARNT = [
+    case
+    for case in CASES
+    if case.logits_setting in (None, *(settings[0] for settings in LOGITS.values()))
+]
 """Of each map one setting: a positive that is pulled much harder than negatives are pushed need not lower the value."""
-ORDINARY = [case for case in CASES if case.logits_setting in (None, *PLAIN) or "negatives: none" not in str(case)]
+ORDINARY = [
+    case
+    for case in CASES
+    if case.logits_setting in (None, *PLAIN) or "negatives: none" not in str(case)
+]
 """Without negatives a positive's probability is 1, and the weights 1/(1 - q) are the largest that a dtype has."""
 
 
@@ -36,12 +44,16 @@ def test_value_is_that_of_the_equation(case: Case) -> None:
         pytest.fail(f"{case.objective} has no oracle: write one in {oracles.__file__}")
     given = parameters_of(case)
     if case.logits:
-        given["to_logits"] = partial(oracles.LOGITS[case.logits], **parameters_of(case, logits=True))
+        given["to_logits"] = partial(
+            oracles.LOGITS[case.logits], **parameters_of(case, logits=True)
+        )
     loss = build(case)
     for n, d in ((2, 3), (5, 4), (7, 2)):
         batches, others = drawn(case, n, d)
         inputs = others | dict(zip(case.batches, batches, strict=True))
-        expected = oracles.LOSSES[case.objective](**given, **{name: z.tolist() for name, z in inputs.items()})
+        expected = oracles.LOSSES[case.objective](
+            **given, **{name: z.tolist() for name, z in inputs.items()}
+        )
         assert loss(batches, others).item() == pytest.approx(expected, rel=1e-10, abs=1e-12)
 
 
@@ -64,7 +76,9 @@ def test_gradient_is_that_of_the_value(case: Case) -> None:
         has_gradient_of_value(lambda *z: loss([*z, *batches[learnt:]], others), *batches[:learnt])
     else:  # the control: the value alone would have another gradient
         inputs = tuple(leaves(batches))
-        assert not torch.autograd.gradcheck(lambda *z: loss(list(z), others), inputs, raise_exception=False)
+        assert not torch.autograd.gradcheck(
+            lambda *z: loss(list(z), others), inputs, raise_exception=False
+        )
 
 
 LENGTHS = torch.arange(1, 7, dtype=torch.float64)[:, None]
@@ -79,7 +93,10 @@ def turned(batches: Batches, others: Others) -> tuple[Batches, Others]:
 
 CHANGES: dict[str, Callable[[Batches, Others], tuple[Batches, Others]]] = {
     "turn": turned,
-    "norms": lambda z, others: ([x * y for x, y in zip(z, (LENGTHS, 1 / LENGTHS), strict=False)], others),
+    "norms": lambda z, others: (
+        [x * y for x, y in zip(z, (LENGTHS, 1 / LENGTHS), strict=False)],
+        others,
+    ),
     "swap": lambda z, others: (z[::-1], others),
     "order_one": lambda z, others: ([z[0][ORDER], *z[1:]], others),
     "turn_one": lambda z, others: ([z[0] @ rotation(4), *z[1:]], others),
@@ -119,9 +136,16 @@ def test_difficult_batches_have_finite_values_and_gradients(case: Case) -> None:
     """Zero, equal, opposite, huge and tiny embeddings, and two images; at temperatures too whose exponentials are
     infinite, and in half precision, which rounds torch's guard against a norm of 0 to 0."""
     inputs, plain = testing.difficult_batches(), {"plain": draw(8, 4, dtype=torch.float32)}
-    ordinary = {name: pair for name, pair in inputs.items() if "whole" in name or name == "all zero"}
-    tries = [(None, inputs, torch.float32), (1e-3, plain, torch.float32), (1e-6, inputs | plain, torch.float32)]
-    if case.logits_setting in (None, *PLAIN):  # a positive that is pulled 20 times as hard leaves float16's range
+    ordinary = {
+        name: pair for name, pair in inputs.items() if "whole" in name or name == "all zero"
+    }
+    tries = [
+        (None, inputs, torch.float32),
+        (1e-3, plain, torch.float32),
+        (1e-6, inputs | plain, torch.float32),
+    ]
+    # a positive that is pulled 20 times as hard leaves float16's range
+    if case.logits_setting in (None, *PLAIN):
         tries += [(None, ordinary, dtype) for dtype in (torch.float16, torch.bfloat16)]
     wrong = []
     for t, tried, dtype in tries:
@@ -134,7 +158,11 @@ def test_difficult_batches_have_finite_values_and_gradients(case: Case) -> None:
 def test_the_tables_name_nothing_that_is_gone() -> None:
     assert OBJECTIVES.keys() <= set(registry.names("objectives"))
     assert LOGITS.keys() <= set(registry.names("logits"))
-    taken = {name for loss in registry.names("objectives") for name in registry.tensors("objectives", loss)}
+    taken = {
+        name
+        for loss in registry.names("objectives")
+        for name in registry.tensors("objectives", loss)
+    }
     assert testing.TENSORS.keys() <= taken
 
 
@@ -153,7 +181,14 @@ def test_no_two_give_the_same_value() -> None:
     ]
     values = {}
     for case in CASES:
-        if case.logits in (None, "cosine_logits"):  # the other maps change gradients alone, or are margins
+        # the other maps change gradients alone, or are margins
+        if case.logits in (None, "cosine_logits"):
             values[str(case)] = build(case)(*drawn(case, 6, 4)).item()
-    same = {frozenset({a, b}) for a, b in itertools.combinations(values, 2) if abs(values[a] - values[b]) < 1e-9}
-    assert same == {frozenset(pair) for group in groups for pair in itertools.combinations(group, 2)}
+    same = {
+        frozenset({a, b})
+        for a, b in itertools.combinations(values, 2)
+        if abs(values[a] - values[b]) < 1e-9
+    }
+    assert same == {
+        frozenset(pair) for group in groups for pair in itertools.combinations(group, 2)
+    }

@@ -30,7 +30,13 @@ def test_against_loops() -> None:
 def test_gradients_are_those_of_the_values() -> None:
     a, b = draw(3, 4)[0], draw(2, 4, seed=1)[0]
     inside = torch.tensor([-0.99, -0.5, 0.0, 0.3, 0.99], dtype=torch.float64)
-    for function, *inputs in ((cosines, a, b), (distances, a, b), (unit, a), (sines, inside), (angles, inside)):
+    for function, *inputs in (
+        (cosines, a, b),
+        (distances, a, b),
+        (unit, a),
+        (sines, inside),
+        (angles, inside),
+    ):
         has_gradient_of_value(function, *inputs)
 
 
@@ -40,7 +46,9 @@ def test_units_take_leading_axes_and_match_torch_in_single_precision() -> None:
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_a_zero_row_stays_zero_and_its_gradient_is_the_incoming_one_over_eps(dtype: torch.dtype) -> None:
+def test_a_zero_row_stays_zero_and_its_gradient_is_the_incoming_one_over_eps(
+    dtype: torch.dtype,
+) -> None:
     """eps is 1e-12, and 2^-14, float16's smallest normal number, where 1e-12 would be 0 and 0/0 NaN."""
     z = torch.zeros(2, 3, dtype=dtype, requires_grad=True)
     (gradient,) = torch.autograd.grad(unit(z), z, torch.full((2, 3), 0.5, dtype=dtype))
@@ -53,7 +61,12 @@ def test_a_zero_row_stays_zero_and_its_gradient_is_the_incoming_one_over_eps(dty
 def test_half_precision_is_near_double(dtype: torch.dtype) -> None:
     a, b = draw(4, 8, dtype=dtype)[0], draw(5, 8, seed=1, dtype=dtype)[0]
     step, c = torch.finfo(dtype).eps, cosines(a, b)
-    for function, tolerance, *inputs in ((cosines, 4, a, b), (distances, 16, a, b), (sines, 4, c), (angles, 4, c)):
+    for function, tolerance, *inputs in (
+        (cosines, 4, a, b),
+        (distances, 16, a, b),
+        (sines, 4, c),
+        (angles, 4, c),
+    ):
         found, exact = function(*inputs), function(*(x.double() for x in inputs))
         assert found.dtype == dtype
         torch.testing.assert_close(found.double(), exact, atol=tolerance * step, rtol=step)
@@ -61,7 +74,9 @@ def test_half_precision_is_near_double(dtype: torch.dtype) -> None:
 
 @pytest.mark.parametrize("dtype", HALF)
 @pytest.mark.parametrize("size", [300.0, 1e-4])
-def test_distances_in_half_precision_do_not_leave_its_range(dtype: torch.dtype, size: float) -> None:
+def test_distances_in_half_precision_do_not_leave_its_range(
+    dtype: torch.dtype, size: float
+) -> None:
     """300² is beyond float16's 65504 and (1e-4)² below its 6e-8; the distances, 520 and 1.7e-4, are neither."""
     a, b = torch.full((1, 3), size, dtype=dtype).requires_grad_(), torch.zeros(1, 3, dtype=dtype)
     found = distances(a, b)
@@ -72,9 +87,13 @@ def test_distances_in_half_precision_do_not_leave_its_range(dtype: torch.dtype, 
 
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize(("cosine", "angle"), [(1.0, 0.0), (-1.0, math.pi)])
-def test_poles_have_values_and_a_gradient_of_zero(dtype: torch.dtype, cosine: float, angle: float) -> None:
+def test_poles_have_values_and_a_gradient_of_zero(
+    dtype: torch.dtype, cosine: float, angle: float
+) -> None:
     """The derivatives of arccos and of sqrt(1 - c²) are infinite at ±1; beyond, the functions do not exist."""
-    beyond = torch.nextafter(torch.tensor(cosine, dtype=dtype), torch.tensor(2 * cosine, dtype=dtype)).item()
+    beyond = torch.nextafter(
+        torch.tensor(cosine, dtype=dtype), torch.tensor(2 * cosine, dtype=dtype)
+    ).item()
     for c in (cosine, beyond):
         x = torch.tensor([c], dtype=dtype, requires_grad=True)
         for function, value in ((angles, angle), (sines, 0.0)):

@@ -10,7 +10,12 @@ from lightly.loss import NTXentLoss as LightlyNTXent
 from lightly.loss.hypersphere_loss import HypersphereLoss
 from lightly.loss.swav_loss import sinkhorn
 from pytorch_metric_learning.distances import DotProductSimilarity, LpDistance
-from pytorch_metric_learning.losses import NPairsLoss, NTXentLoss, SelfSupervisedLoss, TripletMarginLoss
+from pytorch_metric_learning.losses import (
+    NPairsLoss,
+    NTXentLoss,
+    SelfSupervisedLoss,
+    TripletMarginLoss,
+)
 from pytorch_metric_learning.reducers import MeanReducer
 
 from hypersphere import objectives
@@ -57,13 +62,19 @@ PAIRS: dict[str, tuple[Loss, Loss]] = {
         }.items()
     },
     **{
-        f"alignment {power}": (partial(objectives.alignment, power=power), HypersphereLoss(lam=0.0, alpha=power))
+        f"alignment {power}": (
+            partial(objectives.alignment, power=power),
+            HypersphereLoss(lam=0.0, alpha=power),
+        )
         for power in (1.0, 2.0, 3.0)
     },
     **{
-        f"uniformity {t}": (  # theirs is alignment + lam · uniformity, and its t defaults to 1, ours to 2
+        # theirs is alignment + lam · uniformity, and its t defaults to 1, ours to 2
+        f"uniformity {t}": (
             partial(objectives.uniformity, t=t),
-            lambda a, b, t=t: HypersphereLoss(t=t, lam=1.0)(a, b) - HypersphereLoss(t=t, lam=0.0)(a, b),
+            lambda a, b, t=t: (
+                HypersphereLoss(t=t, lam=1.0)(a, b) - HypersphereLoss(t=t, lam=0.0)(a, b)
+            ),
         )
         for t in (0.5, 10.0)
     },
@@ -71,20 +82,33 @@ PAIRS: dict[str, tuple[Loss, Loss]] = {
         partial(objectives.alignment_uniformity, power=1.0, t=2.0, uniform_weight=0.5),
         HypersphereLoss(t=2.0, lam=0.5, alpha=1.0),
     ),
-    **{f"decoupled {t}": (partial(objectives.decoupled, temperature=t), DCLLoss(temperature=t)) for t in (0.1, 0.5)},
+    **{
+        f"decoupled {t}": (partial(objectives.decoupled, temperature=t), DCLLoss(temperature=t))
+        for t in (0.1, 0.5)
+    },
     "negative cosine": (objectives.negative_cosine, NegativeCosineSimilarity()),
     "multiview coding": (
         partial(objectives.multiview_coding, temperature=0.3),
-        lambda a, b: sum(against(NTXentLoss(temperature=0.3))(x, y) for x, y in ((a, b), (b, a))) / 2,
+        lambda a, b: (
+            sum(against(NTXentLoss(temperature=0.3))(x, y) for x, y in ((a, b), (b, a))) / 2
+        ),
     ),
     **{
-        f"nce, {negatives}": (partial(objectives.nce, temperature=0.3, negatives=negatives), nce_pairs(negatives))
+        f"nce, {negatives}": (
+            partial(objectives.nce, temperature=0.3, negatives=negatives),
+            nce_pairs(negatives),
+        )
         for negatives in ("same_view", "other_view", "both_views")
     },
     "n-pair": (objectives.n_pair, one_batch(NPairsLoss(distance=DotProductSimilarity(**RAW)))),
-    "triplets": (  # by default theirs normalises, takes d and not d², and averages over violating triplets only
+    # by default theirs normalises, takes d and not d², and averages over violating triplets only
+    "triplets": (
         partial(objectives.triplet, margin=6.0),
-        against(TripletMarginLoss(margin=6.0, distance=LpDistance(power=2, **RAW), reducer=MeanReducer())),
+        against(
+            TripletMarginLoss(
+                margin=6.0, distance=LpDistance(power=2, **RAW), reducer=MeanReducer()
+            )
+        ),
     ),
     "swapped prediction": (  # two crops of high resolution and no queue; the defaults are the same
         lambda a, b: objectives.swapped_prediction(a / 10, b / 10),
@@ -109,13 +133,23 @@ def test_momentum_contrast_agrees_with_lightly() -> None:
 
 def test_self_distillation_agrees_with_lightly() -> None:
     """DINOLoss with two crops is the mean over both directions; its centre is renewed after the loss."""
-    (student, teacher), centre = draw(5, 4, dtype=torch.float32, scale=1), draw(1, 4, seed=1, dtype=torch.float32)[0][0]
+    (student, teacher), centre = (
+        draw(5, 4, dtype=torch.float32, scale=1),
+        draw(1, 4, seed=1, dtype=torch.float32)[0][0],
+    )
     theirs = DINOLoss(output_dim=4, teacher_temp=0.2, student_temp=0.5)
     theirs.center = centre.view(1, 1, 4).clone()
     teachers, students = [teacher, teacher.flip(0)], [student, student.roll(1, dims=0)]
     expected = theirs(teachers, students)
-    ours = partial(objectives.self_distillation, centre=centre, student_temperature=0.5, teacher_temperature=0.2)
-    torch.testing.assert_close((ours(students[1], teachers[0]) + ours(students[0], teachers[1])) / 2, expected)
+    ours = partial(
+        objectives.self_distillation,
+        centre=centre,
+        student_temperature=0.5,
+        teacher_temperature=0.2,
+    )
+    torch.testing.assert_close(
+        (ours(students[1], teachers[0]) + ours(students[0], teachers[1])) / 2, expected
+    )
 
 
 @pytest.mark.parametrize(("n", "k"), [(1, 2), (4, 4), (7, 3)])

@@ -57,12 +57,17 @@ def first_negative_cosine(p: Tensor, z: Tensor) -> Tensor:
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 @pytest.mark.parametrize(
-    ("loss", "first"), [(partial(nt_xent, temperature=0.5), first_nt_xent), (negative_cosine, first_negative_cosine)]
+    ("loss", "first"),
+    [(partial(nt_xent, temperature=0.5), first_nt_xent), (negative_cosine, first_negative_cosine)],
 )
-def test_to_the_byte_what_the_first_release_gave(loss: Loss, first: Loss, dtype: torch.dtype) -> None:
+def test_to_the_byte_what_the_first_release_gave(
+    loss: Loss, first: Loss, dtype: torch.dtype
+) -> None:
     """Published runs rest on these bytes: torch's own normalisation, masked diagonal, cross-entropy."""
     z = draw(8, 16, dtype=dtype)
-    for ours, theirs in zip(value_and_gradients(loss, *z), value_and_gradients(first, *z), strict=True):
+    for ours, theirs in zip(
+        value_and_gradients(loss, *z), value_and_gradients(first, *z), strict=True
+    ):
         assert torch.equal(ours, theirs)
 
 
@@ -70,7 +75,9 @@ def test_to_the_byte_what_the_first_release_gave(loss: Loss, first: Loss, dtype:
 def test_lower_bound_with_the_anchor_by_hand(n: int, t: float) -> None:
     """Own view at cosine 1, all others at -1: log(2 + (2n-2) e^(-2/t)), reached for n <= 2; log 2 for one image, whose
     loss without the anchor is 0."""
-    assert info_nce(*draw(n, 3), temperature=t).item() > math.log(2 + (2 * n - 2) * math.exp(-2 / t))
+    assert info_nce(*draw(n, 3), temperature=t).item() > math.log(
+        2 + (2 * n - 2) * math.exp(-2 / t)
+    )
     if n <= 2:
         z = torch.tensor([[1.0, 2.0], [-1.0, -2.0]], dtype=torch.float64)[:n]
         bound = math.log(2 + (2 * n - 2) * math.exp(-2 / t))
@@ -133,8 +140,12 @@ def test_keeps_the_share_of_negatives_rounded_up(n: int, share: float, kept: int
     assert found == pytest.approx(expected, rel=1e-12, abs=1e-12)
 
 
-@pytest.mark.parametrize(("negatives", "symmetric"), [("both_views", nt_xent), ("other_view", multiview_coding)])
-def test_both_directions_together_are_nt_xent_or_multiview_coding(negatives: str, symmetric: Loss) -> None:
+@pytest.mark.parametrize(
+    ("negatives", "symmetric"), [("both_views", nt_xent), ("other_view", multiview_coding)]
+)
+def test_both_directions_together_are_nt_xent_or_multiview_coding(
+    negatives: str, symmetric: Loss
+) -> None:
     z, one_way = draw(5, 4), partial(nce, temperature=0.3, negatives=negatives)
     ours = value_and_gradients(lambda a, b: (one_way(a, b) + one_way(b, a)) / 2, *z)
     torch.testing.assert_close(ours, value_and_gradients(partial(symmetric, temperature=0.3), *z))
@@ -181,7 +192,13 @@ def test_x1_dcl_is_not_decoupled_contrastive_learning() -> None:
     """lightly's DCLLoss is Yeh et al.'s: no positive in the denominator, nothing subtracted."""
     z_a, z_b = draw(5, 4)
     for tau_plus in (0.0, 0.1):
-        assert abs(debiased(z_a, z_b, temperature=0.5, tau_plus=tau_plus) - decoupled(z_a, z_b, temperature=0.5)) > 0.05
+        assert (
+            abs(
+                debiased(z_a, z_b, temperature=0.5, tau_plus=tau_plus)
+                - decoupled(z_a, z_b, temperature=0.5)
+            )
+            > 0.05
+        )
 
 
 def dm(sign: str, t: float = 0.5, alpha: float = 0.25, beta: float = 0.75) -> Loss:
@@ -207,7 +224,12 @@ def slope_towards_positives(loss: Loss, z: Tensor) -> float:
 @pytest.mark.parametrize(("factor", "direction"), [(0.5, 1), (1.0, 0), (1.5, -1)])
 @pytest.mark.parametrize(
     ("alpha", "beta", "t", "threshold"),
-    [(0.5, 0.5, 0.8, 0.8), (0.75, 0.25, 0.07, 0.0233), (1.0, 1.0, 0.07, 0.07), (0.25, 0.75, 0.07, 0.21)],
+    [
+        (0.5, 0.5, 0.8, 0.8),
+        (0.75, 0.25, 0.07, 0.0233),
+        (1.0, 1.0, 0.07, 0.07),
+        (0.25, 0.75, 0.07, 0.21),
+    ],
     ids=["DM2 at a high temperature", "DM1", "DM4", "DM3"],
 )
 def test_printed_sign_repels_positives_closer_than_beta_t_over_alpha(
@@ -221,7 +243,9 @@ def test_printed_sign_repels_positives_closer_than_beta_t_over_alpha(
     side = factor * beta * t / alpha
     expected = (1 - 1 / (2 * n - 1)) * (beta / side - alpha / t) * side**2 / (2 * n)
     z = simplex(2 * n, side)
-    assert slope_towards_positives(dm("printed", t, alpha, beta), z) == pytest.approx(expected, abs=1e-12)
+    assert slope_towards_positives(dm("printed", t, alpha, beta), z) == pytest.approx(
+        expected, abs=1e-12
+    )
     assert (expected > 1e-12) - (expected < -1e-12) == direction
     assert slope_towards_positives(dm("contrastive", t, alpha, beta), z) < 0
 
@@ -318,7 +342,9 @@ def test_gradient_is_that_of_the_value_at_fixed_normaliser() -> None:
     z, bank = banked()
     lists = INDEX.tolist(), bank.tolist(), NOISE.tolist()
     big_z = oracles.normaliser(z.tolist(), lists[1], lists[2], 0.5)
-    loss = partial(nce_memory_bank, index=INDEX, bank=bank, noise=NOISE, temperature=0.5, proximal=0.7)
+    loss = partial(
+        nce_memory_bank, index=INDEX, bank=bank, noise=NOISE, temperature=0.5, proximal=0.7
+    )
     expected = slopes(lambda x: oracles.nce_memory_bank(x.tolist(), *lists, 0.5, 0.7, big_z), z)
     torch.testing.assert_close(value_and_gradients(loss, z)[1], expected, atol=1e-8, rtol=0)
 
@@ -332,7 +358,9 @@ def test_its_gradient_tends_to_that_of_the_softmax_it_estimates() -> None:
     gaps = []
     for repeats in (1, 10, 1000):
         noise = torch.arange(6).repeat(repeats)[None]
-        estimate, gradient = value_and_gradients(partial(nce_memory_bank, **given, noise=noise), z[:1])
+        estimate, gradient = value_and_gradients(
+            partial(nce_memory_bank, **given, noise=noise), z[:1]
+        )
         gaps.append(((gradient - softmax).norm() / softmax.norm()).item())
         assert abs(estimate - value) > 0.5
     assert gaps[0] > 0.05
@@ -347,14 +375,18 @@ def test_the_literal_denominator_lacks_the_positive_and_so_has_no_probability() 
     for t in (0.5, 2.0):
         literal = nonparametric_softmax(z, index, -z, temperature=t, denominator="batch")
         assert literal.item() == pytest.approx(2 / t, abs=1e-12)
-        assert nonparametric_softmax(z, index, -z, temperature=t).item() == pytest.approx(0, abs=1e-12)
+        assert nonparametric_softmax(z, index, -z, temperature=t).item() == pytest.approx(
+            0, abs=1e-12
+        )
 
 
 def test_the_literal_loss_is_that_of_the_bank_when_the_batch_is_the_bank() -> None:
     """Where it provably coincides: all images at once, unmoved since the last epoch."""
     bank = banked()[1]
     index = torch.arange(6)
-    by_batch = nonparametric_softmax(bank, index, bank, temperature=0.5, proximal=3.0, denominator="batch")
+    by_batch = nonparametric_softmax(
+        bank, index, bank, temperature=0.5, proximal=3.0, denominator="batch"
+    )
     torch.testing.assert_close(by_batch, nonparametric_softmax(bank, index, bank, temperature=0.5))
 
 
@@ -379,7 +411,10 @@ def test_gradient_is_prediction_minus_code() -> None:
     """By hand: d/ds of -q·log softmax(s/t) is (softmax(s/t) - q)/t for each of 2n predictions; codes pass nothing."""
     a, b = scores(5, 4)
     _, gradients = value_and_gradients(lambda x, y: swapped_prediction(x, y, temperature=0.3), a, b)
-    p, q = (torch.cat([a, b]) / 0.3).softmax(dim=1), torch.cat([codes(b, 0.05, 3), codes(a, 0.05, 3)])
+    p, q = (
+        (torch.cat([a, b]) / 0.3).softmax(dim=1),
+        torch.cat([codes(b, 0.05, 3), codes(a, 0.05, 3)]),
+    )
     torch.testing.assert_close(gradients, (p - q) / 0.3 / 10)
 
 
@@ -388,14 +423,18 @@ ONE_IMAGE = {
     "alignment_uniformity": lambda a, b: objectives.alignment_uniformity(a, b),
     "matched_uniformity": lambda a, b: objectives.matched_uniformity(a, b, weight=1.0),
     "decoupled": lambda a, b: objectives.decoupled(a, b, temperature=0.5),
-    "decoupled_one_direction": lambda a, b: objectives.decoupled_one_direction(a, b, temperature=0.5),
+    "decoupled_one_direction": lambda a, b: objectives.decoupled_one_direction(
+        a, b, temperature=0.5
+    ),
 }
 """Losses that are a logarithm of a sum over negatives alone, or of a mean over pairs of images."""
 
 
 @pytest.mark.parametrize("name", ONE_IMAGE)
 @pytest.mark.parametrize("images", [0, 1])
-def test_a_loss_of_negatives_alone_refuses_one_image(refused: Refused, name: str, images: int) -> None:
+def test_a_loss_of_negatives_alone_refuses_one_image(
+    refused: Refused, name: str, images: int
+) -> None:
     with refused():
         ONE_IMAGE[name](torch.ones(images, 3), torch.ones(images, 3))
 

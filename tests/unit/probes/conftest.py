@@ -63,7 +63,9 @@ def floats(pixels: np.ndarray) -> Tensor:
     return torch.from_numpy(pixels).permute(0, 3, 1, 2) / 255
 
 
-def cloud(n: int = 300, m: int = 500, d: int = 8, classes: int = 4, dtype: torch.dtype = torch.float64) -> Any:
+def cloud(
+    n: int = 300, m: int = 500, d: int = 8, classes: int = 4, dtype: torch.dtype = torch.float64
+) -> Any:
     """Overlapping Gaussian classes, off centre, columns of very different scale."""
     random = np.random.default_rng(0)
     centres = random.normal(size=(classes, d))
@@ -79,7 +81,9 @@ def cloud(n: int = 300, m: int = 500, d: int = 8, classes: int = 4, dtype: torch
 
 def neighbours(bank: Tensor, labels: Tensor, k: int, temperature: float) -> KNeighborsClassifier:
     """scikit-learn's. Cosine distance is 1 - similarity, so exp(similarity / t) is exp((1 - distance) / t)."""
-    model = KNeighborsClassifier(k, metric="cosine", algorithm="brute", weights=lambda d: np.exp((1 - d) / temperature))
+    model = KNeighborsClassifier(
+        k, metric="cosine", algorithm="brute", weights=lambda d: np.exp((1 - d) / temperature)
+    )
     return model.fit(bank.double().numpy(), labels.numpy())
 
 

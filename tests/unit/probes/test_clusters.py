@@ -61,17 +61,23 @@ def test_separate_constant_and_mixed_classes_and_too_few_points(refused: Any) ->
         kmeans(torch.ones(4, 2), 5, 1, "here")
 
 
-def test_the_table_has_unit_vectors_with_their_classes_and_spreads_are_of_their_means(refused: Any) -> None:
+def test_the_table_has_unit_vectors_with_their_classes_and_spreads_are_of_their_means(
+    refused: Any,
+) -> None:
     """In space alone: other dimensions are a sentence."""
     draws = torch.randn(600, 3, generator=torch.Generator().manual_seed(0))
     labels = [i % 4 for i in range(600)]
-    given: Any = SimpleNamespace(embeddings=lambda split: draws, labels=lambda split: torch.tensor(labels))
+    given: Any = SimpleNamespace(
+        embeddings=lambda split: draws, labels=lambda split: torch.tensor(labels)
+    )
     found = sphere_points(given)
     assert list(found.table.columns) == ["image", "class", "x", "y", "z"]
     assert (len(found.table), found.n) == (500, 600)
     for row in found.table.itertuples(index=False):
         vector = draws[row.image].tolist()
-        assert [row.x, row.y, row.z] == pytest.approx([v / np.linalg.norm(vector) for v in vector], rel=1e-6)
+        assert [row.x, row.y, row.z] == pytest.approx(
+            [v / np.linalg.norm(vector) for v in vector], rel=1e-6
+        )
         assert row[1] == labels[row.image]
     units = draws / draws.norm(dim=1, keepdim=True)
     own = [1 - math.hypot(*units[label::4].mean(dim=0).tolist()) for label in range(4)]

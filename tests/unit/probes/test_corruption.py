@@ -53,7 +53,11 @@ def test_errors_by_split(refused: Any) -> None:
     frozen = world()
     found = corruption(frozen, **QUICK | {"learning_rate": 1.0, "epochs": 90})
     plain = {key: value for key, value in found.values.items() if key.startswith(PLAIN)}
-    assert plain == {f"{PLAIN}none": 0.0, f"{PLAIN}fog;severity=1": 25.0, f"{PLAIN}fog;severity=2": 62.5}
+    assert plain == {
+        f"{PLAIN}none": 0.0,
+        f"{PLAIN}fog;severity=1": 25.0,
+        f"{PLAIN}fog;severity=2": 62.5,
+    }
     assert len(found.values) == 6
     assert found.n == 40
     frozen.splits = ("other", "test", "train")
@@ -61,7 +65,9 @@ def test_errors_by_split(refused: Any) -> None:
         corruption(frozen, **QUICK)
 
 
-def test_augmix_is_torchvisions_with_keyed_draws_kept_or_made_again(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_augmix_is_torchvisions_with_keyed_draws_kept_or_made_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """Of other images of the same shape, kept ones would be wrong."""
     pictures, state = images("train")[:3], torch.get_rng_state()
     found = augmix_of(pictures, 2)
@@ -81,7 +87,10 @@ def test_augmix_is_torchvisions_with_keyed_draws_kept_or_made_again(monkeypatch:
 
 def test_versions_of_images_take_turns() -> None:
     """One epoch sees the first version alone; one version is the plain fit."""
-    bank, labels = torch.randn(30, 4, generator=torch.Generator().manual_seed(0)), torch.arange(30) % 3
+    bank, labels = (
+        torch.randn(30, 4, generator=torch.Generator().manual_seed(0)),
+        torch.arange(30) % 3,
+    )
 
     def fitted(features: torch.Tensor, epochs: int) -> torch.Tensor:
         return fit_mlp(features, labels, 3, hidden=8, epochs=epochs).w1
@@ -93,7 +102,9 @@ def test_versions_of_images_take_turns() -> None:
 
 def test_with_augmix_the_probe_is_fitted_on_its_versions() -> None:
     frozen = world()
-    bank = torch.stack([frozen.encode(augmix_of(frozen.images("train"), copy)) for copy in range(2)])
+    bank = torch.stack(
+        [frozen.encode(augmix_of(frozen.images("train"), copy)) for copy in range(2)]
+    )
     found = corruption(frozen, copies=2, **QUICK).values
     for name, features in (("standard", frozen.features("train")), ("augmix", bank)):
         fitted = fit_mlp(features, frozen.labels("train"), 3, **QUICK)

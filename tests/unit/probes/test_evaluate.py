@@ -48,7 +48,11 @@ def plan(root: Path) -> Plan:
 
 def digest(plan: Plan, probe: str, run: Run | None = None) -> str:
     asked = plan.evaluations[(run or plan.batches[0].runs[0]).name]
-    return next(name for name, one in asked.items() if one.protocol.probe and one.protocol.probe.name == probe)
+    return next(
+        name
+        for name, one in asked.items()
+        if one.protocol.probe and one.protocol.probe.name == probe
+    )
 
 
 def evaluation(plan: Plan, probe: str) -> Path:
@@ -63,7 +67,10 @@ def answers(plan: Plan, run: Run, probe: str) -> pd.DataFrame:
 def written(plan: Plan) -> dict[str, tuple[int, bytes]]:
     """When each evaluation of the first run was written, and its bytes: by file, with the probe for its digest."""
     run = plan.batches[0].runs[0].name
-    names = {name: str(one.protocol.probe and one.protocol.probe.name) for name, one in plan.evaluations[run].items()}
+    names = {
+        name: str(one.protocol.probe and one.protocol.probe.name)
+        for name, one in plan.evaluations[run].items()
+    }
     folder = plan.evaluation_file(run, "").parent
     found = {}
     for path in sorted(folder.iterdir()):
@@ -89,10 +96,14 @@ def test_a_file_for_each_run_and_protocol_and_of_pixels_for_each_probe_that_can(
     """Those of pixels are under the dataset's name, and made once."""
     assert written(plan).keys() == KNN | LINEAR | NORM
     marker = files.read_sealed(plan.evaluated_marker(plan.batches[0].id))
-    of_runs = {(run.name, name) for run in plan.batches[0].runs for name in plan.evaluations[run.name]}
+    of_runs = {
+        (run.name, name) for run in plan.batches[0].runs for name in plan.evaluations[run.name]
+    }
     knn, linear = digest(plan, "knn"), digest(plan, "linear")
     of_pixels = {("pixels-upright", knn), ("pixels-upright", linear), ("pixels-turned", linear)}
-    assert marker["manifests"].keys() == {f"evaluations/{of}/{name}.json" for of, name in of_runs | of_pixels}
+    assert marker["manifests"].keys() == {
+        f"evaluations/{of}/{name}.json" for of, name in of_runs | of_pixels
+    }
     folder = plan.config.results / "evaluations" / "pixels-upright"
     found = {path.stem: pd.read_csv(path) for path in folder.glob("*.csv")}
     assert found.keys() == {knn, linear}
@@ -112,7 +123,10 @@ def test_rows(plan: Plan) -> None:
         assert set(knn["epoch"]) == {0, 2, 4}
         assert set(knn["measure"]) == {"knn_top1", "knn_top5"}
         expected = {*product(ends, ("linear_top1", "linear_top5"), ("turned", "upright"))}
-        assert set(zip(straight["epoch"], straight["measure"], straight["target"], strict=True)) == expected
+        assert (
+            set(zip(straight["epoch"], straight["measure"], straight["target"], strict=True))
+            == expected
+        )
         assert len(straight) == len(expected)
         assert set(norms["reading"]) == {"split=train", "split=test"}
         assert set(norms["epoch"]) == ends
@@ -134,7 +148,9 @@ def test_a_value_is_the_share_of_correct_predictions(plan: Plan) -> None:
         encoder.load_state_dict(load_file(plan.run_folder(run.name) / file))
         ours = linear(Frozen(encoder, nn.Identity(), data, torch.device("cpu"))).values
         rows = table[(table["epoch"] == epoch) & (table["target"] == "turned")]
-        assert dict(zip(rows["measure"], rows["value"], strict=True)) == pytest.approx(ours, abs=1e-6)
+        assert dict(zip(rows["measure"], rows["value"], strict=True)) == pytest.approx(
+            ours, abs=1e-6
+        )
 
 
 def test_images_lie_beside_their_mean(plan: Plan) -> None:
@@ -149,7 +165,9 @@ def test_images_lie_beside_their_mean(plan: Plan) -> None:
 
 
 @pytest.mark.parametrize("harm", HARMS)
-@pytest.mark.parametrize(("ending", "expected"), [("csv", KNN), ("json", KNN), ("0000.upright.csv", NORM)])
+@pytest.mark.parametrize(
+    ("ending", "expected"), [("csv", KNN), ("json", KNN), ("0000.upright.csv", NORM)]
+)
 def test_what_is_damaged_is_measured_again_and_nothing_else(
     plan: Plan, harm: str, ending: str, expected: set[str]
 ) -> None:
@@ -171,7 +189,10 @@ def multiply(plan: Plan, name: str, factor: float) -> None:
     """Change a file of the first run's weights, and list it as the run would have."""
     folder = plan.run_folder(plan.batches[0].runs[0].name)
     tensors = load_file(folder / name)
-    scaled = {key: value * factor if value.is_floating_point() else value for key, value in tensors.items()}
+    scaled = {
+        key: value * factor if value.is_floating_point() else value
+        for key, value in tensors.items()
+    }
     save_file(scaled, folder / name)
     manifest = files.read_sealed(folder / "manifest.json")
     manifest["files"][name] = files.sha256(folder / name)
@@ -192,7 +213,10 @@ def other_data(plan: Plan) -> None:
 
 OTHERS: dict[str, tuple[Callable[[Plan], object], set[str]]] = {
     "code of a probe": (other_code, {"knn"}),
-    "weights in the middle": (lambda plan: multiply(plan, "snapshots/epoch-0002.safetensors", 1.5), {"knn"}),
+    "weights in the middle": (
+        lambda plan: multiply(plan, "snapshots/epoch-0002.safetensors", 1.5),
+        {"knn"},
+    ),
     "weights at the end": (lambda plan: multiply(plan, "heads.safetensors", 1.5), EVERY),
     "data": (other_data, {"linear"}),
 }
@@ -202,7 +226,9 @@ OTHERS: dict[str, tuple[Callable[[Plan], object], set[str]]] = {
 def test_another_of_its_inputs_costs_the_protocols_that_look_at_it(
     plan: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: str
 ) -> None:
-    monkeypatch.setattr(sources, "PACKAGE", Path(shutil.copytree(sources.PACKAGE, tmp_path / "hypersphere")))
+    monkeypatch.setattr(
+        sources, "PACKAGE", Path(shutil.copytree(sources.PACKAGE, tmp_path / "hypersphere"))
+    )
     change, expected = OTHERS[what]
     change(plan)
     assert remade(plan) == expected
@@ -210,7 +236,9 @@ def test_another_of_its_inputs_costs_the_protocols_that_look_at_it(
     sources.forget()
 
 
-def test_features_are_computed_once_for_all_protocols(plan: Plan, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_features_are_computed_once_for_all_protocols(
+    plan: Plan, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Once an epoch, set of images and layer: of the run, at its ends and the middle; of both sets' pixels."""
     shutil.rmtree(plan.config.results / "evaluations")
     counted = Mock(wraps=Frozen)
@@ -232,7 +260,9 @@ def test_a_diverged_run_has_no_values(plan: Plan) -> None:
         table = answers(plan, run, probe)
         lost, initial = table[table["epoch"] > 0], table[table["epoch"] == 0]
         assert set(lost["status"]) == {"diverged"}
-        assert set(lost["value"]) | set(lost["n_test"]) | set(lost["classes"]) | set(lost["reading"]) == {""}
+        assert set(lost["value"]) | set(lost["n_test"]) | set(lost["classes"]) | set(
+            lost["reading"]
+        ) == {""}
         assert set(initial["status"]) == {"finished"}
         assert set(lost["epoch"]) == ({2, 4} if probe == "knn" else {4})
     assert set(answers(plan, plan.batches[0].runs[1], "knn")["status"]) == {"finished"}
@@ -259,7 +289,9 @@ def test_of_weights_that_give_no_numbers_all_measures_are_undefined(
 def test_damaged_runs_are_refused(plan: Plan, problem: str) -> None:
     batch = plan.batches[0]
     plan.evaluated_marker(batch.id).unlink()
-    path = plan.run_folder(batch.runs[2].name) / ("manifest.json" if problem == "untrained" else "encoder.safetensors")
+    path = plan.run_folder(batch.runs[2].name) / (
+        "manifest.json" if problem == "untrained" else "encoder.safetensors"
+    )
     if problem == "altered":
         path.write_bytes(path.read_bytes()[:-1] + b"\x01")
     else:
@@ -281,10 +313,18 @@ def test_beside_the_rows_lies_what_they_were_made_from(plan: Plan) -> None:
     assert about["protocol"] == {"probe": {"name": "knn", "k": 5}, "layer": "backbone"}
     assert about["at"] == [[0, "upright"], [2, "upright"], [4, "upright"]]
     folder = plan.run_folder(run.name)
-    names = [f"{part}{kind}" for part in ("snapshots/epoch-0000", "snapshots/epoch-0002") for kind in ("", ".heads")]
+    names = [
+        f"{part}{kind}"
+        for part in ("snapshots/epoch-0000", "snapshots/epoch-0002")
+        for kind in ("", ".heads")
+    ]
     weights = {f"{name}.safetensors" for name in (*names, "encoder", "heads")}
-    assert about["weights"] == {"status": "finished"} | {name: files.sha256(folder / name) for name in weights}
-    assert about["data"] == {"upright": store.open(plan.data_folder(plan.datasets["upright"])).digest}
+    assert about["weights"] == {"status": "finished"} | {
+        name: files.sha256(folder / name) for name in weights
+    }
+    assert about["data"] == {
+        "upright": store.open(plan.data_folder(plan.datasets["upright"])).digest
+    }
     assert (about["device"]["type"], about["threads"]) == ("cpu", 1)
 
 
@@ -294,7 +334,9 @@ def test_values_of_a_part_count_its_images(plan: Plan, monkeypatch: pytest.Monke
     monkeypatch.setattr(registry, "load", lambda kind, name: lambda frozen: found)
     frozen: Any = SimpleNamespace(classes=lambda: 10)
     protocol = plan.evaluations[plan.batches[0].runs[0].name][digest(plan, "linear")].protocol
-    rows = pd.DataFrame(evaluate._measured("a", protocol, (3, "b"), frozen)[0], columns=[*EVALUATION])
+    rows = pd.DataFrame(
+        evaluate._measured("a", protocol, (3, "b"), frozen)[0], columns=[*EVALUATION]
+    )
     expected = [("", 50.0, 8), ("bias=aligned", 75.0, 4)]
     assert list(rows[["reading", "value", "n_test"]].itertuples(index=False, name=None)) == expected
 
@@ -305,10 +347,14 @@ def test_a_value_that_is_no_number_is_undefined_but_for_a_part_of_too_few_images
 ) -> None:
     """The other values of the same probe stay; 1e39 is no number of float32."""
     values = {"norm_gain": bad, "norm_auroc": 60.0, "bucket_top1;bucket=1": np.nan}
-    monkeypatch.setattr(registry, "load", lambda kind, name: lambda frozen: ProbeResult(values, n=8))
+    monkeypatch.setattr(
+        registry, "load", lambda kind, name: lambda frozen: ProbeResult(values, n=8)
+    )
     frozen: Any = SimpleNamespace(classes=lambda: 10)
     protocol = plan.evaluations[plan.batches[0].runs[0].name][digest(plan, "linear")].protocol
-    rows = pd.DataFrame(evaluate._measured("a", protocol, (3, "b"), frozen)[0], columns=[*EVALUATION])
+    rows = pd.DataFrame(
+        evaluate._measured("a", protocol, (3, "b"), frozen)[0], columns=[*EVALUATION]
+    )
     assert rows["status"].tolist() == ["undefined", "finished", "finished"]
     assert rows["value"].isna().tolist() == [True, False, True]
     assert rows["n_test"].fillna(0).tolist() == [0, 8, 8]
@@ -339,8 +385,16 @@ PORTRAITS = """  portraits:
 
 
 MORE: dict[str, tuple[list[tuple[str, str]], str, set[int]]] = {
-    "epoch": ([("x: {epoch: [0, 250, 500]}", "x: {epoch: [0, 250, 375, 500]}")], "knn", {0, 2, 3, 4}),
-    "probe": ([protocol("deep: {probe: {name: mlp, epochs: 1}}"), artifact(TWO_LAYERS)], "mlp", {0, 4}),
+    "epoch": (
+        [("x: {epoch: [0, 250, 500]}", "x: {epoch: [0, 250, 375, 500]}")],
+        "knn",
+        {0, 2, 3, 4},
+    ),
+    "probe": (
+        [protocol("deep: {probe: {name: mlp, epochs: 1}}"), artifact(TWO_LAYERS)],
+        "mlp",
+        {0, 4},
+    ),
 }
 """What is asked for besides, by which probe, and at which epochs it then is. For an epoch the run is trained anew."""
 
@@ -357,7 +411,9 @@ def test_a_point_or_a_probe_more_costs_itself_alone(root: Path, plan: Plan, what
     assert digests.artifact_digest(more, "embedding_norms", "table5") == before
 
 
-def test_pictures_lie_beside_their_table_and_a_damaged_one_is_made_again(root: Path, refused: Any) -> None:
+def test_pictures_lie_beside_their_table_and_a_damaged_one_is_made_again(
+    root: Path, refused: Any
+) -> None:
     """A row for each; they are the dataset's images. One flipped bit is found by verify, and by the evaluation."""
     extremes = protocol("extreme_norms: {probe: {name: extreme_norms}, layer: embeddings}")
     plan = after(root, extremes, artifact(PORTRAITS))
@@ -367,9 +423,14 @@ def test_pictures_lie_beside_their_table_and_a_damaged_one_is_made_again(root: P
     images = store.open(plan.data_folder(plan.datasets["upright"])).split("train").images
     assert len(table) == 2 * 80  # each class has fewer than ten, which are at both ends
     picture = path.with_name(f"{path.stem}.0004.upright.png")
-    assert np.array_equal(pictures.read(picture).reshape(len(table), *images.shape[1:]), images[table["image"]])
+    assert np.array_equal(
+        pictures.read(picture).reshape(len(table), *images.shape[1:]), images[table["image"]]
+    )
     before = picture.read_bytes()
-    for check in (lambda: check_evaluation(path), lambda: markers.check(plan.evaluated_marker(plan.batches[0].id))):
+    for check in (
+        lambda: check_evaluation(path),
+        lambda: markers.check(plan.evaluated_marker(plan.batches[0].id)),
+    ):
         check()
         flip(picture)
         with refused(DamagedError):

@@ -47,7 +47,9 @@ def parts(**modules: nn.Module) -> nn.Module:
 
 
 def test_two_regions_are_the_two_halves_and_constant_images_have_nothing_to_explain() -> None:
-    found = local_features(world(halves(), parts(middle=nn.Identity(), end=nn.Flatten())), stage="middle")
+    found = local_features(
+        world(halves(), parts(middle=nn.Identity(), end=nn.Flatten())), stage="middle"
+    )
     assert found.values["explained;clusters=1"] == pytest.approx(0, abs=1e-9)
     assert 99 < found.values["explained;clusters=2"] <= 100
     assert len(found.pictures) == len(found.table) == 3 * len(CLUSTERS)
@@ -58,7 +60,9 @@ def test_two_regions_are_the_two_halves_and_constant_images_have_nothing_to_expl
         expected = 255 * ((1 - OPAQUE) * grey[0, x] + OPAQUE * np.array(colour))
         assert two[0][0, 11 * x + 5] == pytest.approx(expected, abs=1)
     assert np.array_equal(found.pictures[0], np.kron(halves()[0], np.ones((11, 11, 1))))
-    constant = local_features(world(np.full((2, 6, 6, 3), 9, np.uint8), parts(middle=nn.Identity())), stage="middle")
+    constant = local_features(
+        world(np.full((2, 6, 6, 3), 9, np.uint8), parts(middle=nn.Identity())), stage="middle"
+    )
     assert set(constant.values.values()) == {0.0}
 
 
@@ -97,7 +101,9 @@ def test_maps_are_the_output_of_one_part_and_what_the_next_is_given(encoder: Any
     torch.testing.assert_close(features.detach(), encoder(floats(images())))
 
 
-def test_of_a_linear_score_it_is_the_class_activation_map_and_empty_where_nothing_raises_it(encoder: Any) -> None:
+def test_of_a_linear_score_it_is_the_class_activation_map_and_empty_where_nothing_raises_it(
+    encoder: Any,
+) -> None:
     """Zhou et al. 2016: the maps, summed with the weights of the class; the gradient is theirs over the places."""
     maps, _, features = seen_by(encoder.pool, encoder, images(), CPU)
     weight = torch.randn(8, generator=torch.Generator().manual_seed(1))
@@ -107,7 +113,9 @@ def test_of_a_linear_score_it_is_the_class_activation_map_and_empty_where_nothin
     highest = plain.amax(dim=(1, 2), keepdim=True)
     torch.testing.assert_close(found, torch.where(highest > 0, plain / highest, plain))
     for slope in (-1.0, 0.0):
-        assert activation_map(torch.ones(1, 2, 3, 3), torch.full((1, 2, 3, 3), slope)).abs().sum() == 0
+        assert (
+            activation_map(torch.ones(1, 2, 3, 3), torch.full((1, 2, 3, 3), slope)).abs().sum() == 0
+        )
 
 
 def test_pictures_of_some_classes(encoder: nn.Module) -> None:
@@ -117,14 +125,18 @@ def test_pictures_of_some_classes(encoder: nn.Module) -> None:
     for place, row in enumerate(found.table.to_dict("records")):
         assert row["column"] == f"kind {row['image'] % 6}"
         if row["row"] == "image":
-            assert np.array_equal(found.pictures[place], np.kron(images()[row["image"]], np.ones((8, 8, 1))))
+            assert np.array_equal(
+                found.pictures[place], np.kron(images()[row["image"]], np.ones((8, 8, 1)))
+            )
     assert len(set(found.table["column"])) == 5
 
 
 def test_an_encoder_without_maps_and_maps_that_are_no_numbers_are_a_sentence(refused: Any) -> None:
     for asked in ({}, {"stage": "end"}, {"stage": "small"}):
         with refused():
-            local_features(world(halves(), parts(small=nn.AdaptiveAvgPool2d(1), end=nn.Flatten())), **asked)
+            local_features(
+                world(halves(), parts(small=nn.AdaptiveAvgPool2d(1), end=nn.Flatten())), **asked
+            )
     with refused(NotFiniteError):
         local_features(world(halves(), parts(middle=Spoils())), stage="middle")
     with refused():

@@ -41,7 +41,9 @@ class Data:
         attributes = {"easy": labels["class"] > 4}
         if name == "other":
             attributes["conflicting"] = np.arange(n) < 2
-        return PreparedSplit(images, Named(labels, "labels"), Named(attributes, "attribute"), np.arange(n))
+        return PreparedSplit(
+            images, Named(labels, "labels"), Named(attributes, "attribute"), np.arange(n)
+        )
 
     def class_names(self, label: str = "class") -> tuple[str, ...]:
         return tuple(f"{label} {number}" for number in range({"class": 10, "coarse": 2}[label]))
@@ -73,23 +75,33 @@ def frozen(encoder: nn.Module, head: nn.Module) -> Frozen:
     return Frozen(encoder, head, DATA, CPU)
 
 
-def test_features_are_the_encoders_of_plain_images(encoder: nn.Module, head: nn.Module, frozen: Frozen) -> None:
+def test_features_are_the_encoders_of_plain_images(
+    encoder: nn.Module, head: nn.Module, frozen: Frozen
+) -> None:
     """By hand: bytes / 255, channels first, evaluation batch norm, one image at a time."""
     for split, i in (("train", 0), ("train", 79), ("test", 5), ("other", 4)):
         image = torch.tensor(DATA.split(split).images[i].tolist()).permute(2, 0, 1)[None] / 255
         features = encoder(image)
-        torch.testing.assert_close(frozen.features(split)[i], features[0].detach(), atol=1e-5, rtol=1e-4)
-        torch.testing.assert_close(frozen.embeddings(split)[i], head(features)[0].detach(), atol=1e-5, rtol=1e-4)
+        torch.testing.assert_close(
+            frozen.features(split)[i], features[0].detach(), atol=1e-5, rtol=1e-4
+        )
+        torch.testing.assert_close(
+            frozen.embeddings(split)[i], head(features)[0].detach(), atol=1e-5, rtol=1e-4
+        )
         torch.testing.assert_close(frozen.encode(image), features.detach())
         torch.testing.assert_close(frozen.embed(image), head(features).detach())
     assert not head.training
     assert frozen.splits == ("other", "test", "train")
 
 
-def test_nothing_is_computed_twice_and_nothing_before_it_is_asked_for(encoder: nn.Module, head: nn.Module) -> None:
+def test_nothing_is_computed_twice_and_nothing_before_it_is_asked_for(
+    encoder: nn.Module, head: nn.Module
+) -> None:
     seen = {encoder: 0, head: 0}
     for part in seen:
-        part.register_forward_hook(lambda part, given, _: seen.update({part: seen[part] + len(given[0])}))
+        part.register_forward_hook(
+            lambda part, given, _: seen.update({part: seen[part] + len(given[0])})
+        )
     frozen = Frozen(encoder, head, DATA, CPU)
     assert [*seen.values()] == [0, 0]
     for _ in range(2):
@@ -103,7 +115,14 @@ def test_nothing_is_computed_twice_and_nothing_before_it_is_asked_for(encoder: n
     assert [*seen.values()] == [110, 110]
 
 
-OTHER_DATA = ("corruption", "cross_validation", "random_score", "score", "sentence_controls", "sentence_distances")
+OTHER_DATA = (
+    "corruption",
+    "cross_validation",
+    "random_score",
+    "score",
+    "sentence_controls",
+    "sentence_distances",
+)
 PROBES = [name for name in registry.names("probes") if name not in OTHER_DATA]
 """All but those that need corrupted images, sentences or an agent."""
 OF_TRAINING = ("extreme_norms", "norm_buckets", "opposite_halves")
@@ -125,7 +144,9 @@ def test_every_probe_gives_all_its_measures(encoder: nn.Module, head: nn.Module,
     assert not encoder.training
     measures = tuple(dict.fromkeys(key.partition(";")[0] for key in found.values))
     assert measures == registry.read_constant("probes", name, "MEASURES", ())
-    accuracies = [value for key, value in found.values.items() if MEASURES[key.partition(";")[0]].unit == "%"]
+    accuracies = [
+        value for key, value in found.values.items() if MEASURES[key.partition(";")[0]].unit == "%"
+    ]
     assert all(0 <= value <= 100 for value in accuracies if not math.isnan(value))
     own_and_foreign = 2 * 30
     numbers = dict.fromkeys(OF_TRAINING, 80) | {"norm_ood": own_and_foreign, "local_features": 8}
@@ -148,7 +169,9 @@ def test_the_first_and_the_five_likeliest_classes_are_those_of_the_scores(
     ranked = scores(probe, data).argsort(dim=1, descending=True)
     hits = (ranked == data.query_labels[:, None]).double().mean(dim=0).cumsum(dim=0).tolist()
     measures = registry.read_constant("probes", name, "MEASURES", ())
-    assert probe(data).values == pytest.approx({measures[0]: 100 * hits[0], measures[1]: 100 * hits[4]})
+    assert probe(data).values == pytest.approx(
+        {measures[0]: 100 * hits[0], measures[1]: 100 * hits[4]}
+    )
     assert hits[0] + 0.05 < hits[4] < 0.995
 
 
@@ -157,7 +180,10 @@ def test_the_protocol_chooses_the_layer_up_to_which_a_copy_goes_and_home_is_wher
 ) -> None:
     """What is done to a copy leaves the encoder alone."""
     image = floats(np.array(DATA.split("test").images[:4]))
-    for layer, expected in (("backbone", frozen.features("test")), ("embeddings", frozen.embeddings("test"))):
+    for layer, expected in (
+        ("backbone", frozen.features("test")),
+        ("embeddings", frozen.embeddings("test")),
+    ):
         asked = Frozen(encoder, head, DATA, CPU, layer, home=lambda: frozen)
         assert torch.equal(asked.features("test"), expected)
         assert torch.equal(asked.features("test", "backbone"), frozen.features("test"))
@@ -195,7 +221,9 @@ def test_features_do_not_depend_on_the_block_and_one_can_train_on_them(
     expected = frozen.features("train"), frozen.embeddings("train")
     monkeypatch.setattr(frozen_module, "BLOCK", 7)
     parts = Frozen(encoder, head, DATA, CPU)
-    for found, before in zip((parts.features("train"), parts.embeddings("train")), expected, strict=True):
+    for found, before in zip(
+        (parts.features("train"), parts.embeddings("train")), expected, strict=True
+    ):
         torch.testing.assert_close(found, before, atol=1e-6, rtol=1e-5)
         assert not found.requires_grad
         weight = torch.zeros(found.shape[1], requires_grad=True)
@@ -216,7 +244,9 @@ def test_images_labels_and_attributes_by_name(encoder: nn.Module, refused: Any) 
     assert (frozen.classes(), frozen.classes("coarse")) == (10, 2)
     assert frozen.labels("test").dtype == torch.int64
     pixels = torch.tensor(split.images.tolist()).permute(0, 3, 1, 2).reshape(30, -1) / 255
-    torch.testing.assert_close(Frozen(nn.Flatten(), nn.Identity(), DATA, CPU).features("test"), pixels)
+    torch.testing.assert_close(
+        Frozen(nn.Flatten(), nn.Identity(), DATA, CPU).features("test"), pixels
+    )
 
 
 def test_probes_are_fitted_on_a_sets_own_images_for_them() -> None:
@@ -246,7 +276,9 @@ def test_top_k_is_a_loop(k: int, levels: int) -> None:
     """Three levels over seven classes: most rows have ties."""
     random = np.random.default_rng(k)
     scores, truth = random.integers(0, levels, (200, 7)).astype(float), random.integers(0, 7, 200)
-    assert top_k(torch.from_numpy(scores), torch.from_numpy(truth), k) == pytest.approx(by_loop(scores, truth, k))
+    assert top_k(torch.from_numpy(scores), torch.from_numpy(truth), k) == pytest.approx(
+        by_loop(scores, truth, k)
+    )
 
 
 @pytest.mark.parametrize("bad", [torch.nan, torch.inf, -torch.inf])
@@ -258,11 +290,16 @@ def test_scores_that_are_no_numbers_are_a_sentence(bad: float, refused: Any) -> 
 
 
 @pytest.mark.parametrize("share", [None, 0.0, 0.3, 1.0])
-def test_shares_are_those_of_a_loop_and_a_part_without_images_has_no_accuracy(share: float | None) -> None:
+def test_shares_are_those_of_a_loop_and_a_part_without_images_has_no_accuracy(
+    share: float | None,
+) -> None:
     random = np.random.default_rng(0)
-    truth, scores = random.integers(0, 7, 50), random.integers(0, 3, (50, 7)).astype(float)  # most rows have ties
+    # most rows have ties
+    truth, scores = random.integers(0, 7, 50), random.integers(0, 3, (50, 7)).astype(float)
     bias = None if share is None else random.random(50) < share
-    given: Any = SimpleNamespace(labels=lambda split: torch.from_numpy(truth), attribute=lambda split, name: bias)
+    given: Any = SimpleNamespace(
+        labels=lambda split: torch.from_numpy(truth), attribute=lambda split, name: bias
+    )
     found = scored(given, torch.from_numpy(scores), ("first", "second"))
     expected = {measure: by_loop(scores, truth, k) for measure, k in (("first", 1), ("second", 5))}
     counts = {}

@@ -16,7 +16,9 @@ from .conftest import Given, cloud, neighbours
 Scores = Callable[..., Tensor]
 
 
-@pytest.mark.parametrize(("k", "temperature"), [(1, 0.1), (5, 0.1), (20, 0.01), (200, 0.1), (300, 1.0)])
+@pytest.mark.parametrize(
+    ("k", "temperature"), [(1, 0.1), (5, 0.1), (20, 0.01), (200, 0.1), (300, 1.0)]
+)
 def test_it_is_scikit_learns_with_these_weights(
     scores: Scores, monkeypatch: pytest.MonkeyPatch, k: int, temperature: float
 ) -> None:
@@ -25,13 +27,17 @@ def test_it_is_scikit_learns_with_these_weights(
     ours = scores(knn, data, k=k, temperature=temperature)
     monkeypatch.setattr(knn_module, "BLOCK", 5000)
     assert torch.equal(scores(knn, data, k=k, temperature=temperature), ours)
-    expected = neighbours(data.bank, data.bank_labels, k, temperature).predict_proba(data.queries.numpy())
+    expected = neighbours(data.bank, data.bank_labels, k, temperature).predict_proba(
+        data.queries.numpy()
+    )
     np.testing.assert_allclose((ours / ours.sum(dim=1, keepdim=True)).numpy(), expected, atol=1e-4)
     right = expected.argmax(axis=1) == data.query_labels.numpy()
     assert 0.4 < right.mean() < 0.95  # a task with room, or agreement says little
 
 
-def test_more_neighbours_than_the_bank_has_images_are_a_sentence(scores: Scores, refused: Any) -> None:
+def test_more_neighbours_than_the_bank_has_images_are_a_sentence(
+    scores: Scores, refused: Any
+) -> None:
     data = cloud(n=30)
     scores(knn, data, k=30)  # the control
     with refused():
@@ -71,7 +77,10 @@ def test_the_order_of_the_bank_decides_nothing(
         order = torch.from_numpy(np.random.default_rng(seed).permutation(150))
         stored = data.but(bank=data.bank[order], bank_labels=data.bank_labels[order])
         assert torch.equal(scores(knn, stored, k=k), expected)
-    assert not torch.equal(scores(knn, data.but(bank_labels=data.bank_labels.roll(1)), k=k), expected)  # control
+    # control
+    assert not torch.equal(
+        scores(knn, data.but(bank_labels=data.bank_labels.roll(1)), k=k), expected
+    )
 
 
 def test_collapsed_features_give_the_classes_shares(scores: Scores) -> None:
@@ -86,7 +95,12 @@ def test_collapsed_features_give_the_classes_shares(scores: Scores) -> None:
 def test_ties_against_a_loop() -> None:
     """Small whole cosines, so that most places tie; the rule written as two nested loops."""
     random = np.random.default_rng(3)
-    cosines, labels, k, temperature = random.integers(0, 4, (40, 25)) / 4, random.integers(0, 3, 25), 6, 0.5
+    cosines, labels, k, temperature = (
+        random.integers(0, 4, (40, 25)) / 4,
+        random.integers(0, 3, 25),
+        6,
+        0.5,
+    )
     expected = np.zeros((40, 3))
     for i, row in enumerate(cosines):
         least = sorted(row, reverse=True)[k - 1]
@@ -102,14 +116,20 @@ def test_images_after_the_last_whole_batch_can_be_left_out(scores: Scores, refus
     """The reading of the norms paper's authors: as if bank and test set ended there."""
     data = cloud()
     ours = scores(knn, data, k=20, drop_last=64)
-    shorter = Given(data.bank[:256], data.bank_labels[:256], data.queries[:448], data.query_labels[:448], 4)
+    shorter = Given(
+        data.bank[:256], data.bank_labels[:256], data.queries[:448], data.query_labels[:448], 4
+    )
     assert torch.equal(ours, scores(knn, shorter, k=20))
-    assert knn(data, k=20, drop_last=64).values == knn(shorter, k=20).values != knn(data, k=20).values
+    assert (
+        knn(data, k=20, drop_last=64).values == knn(shorter, k=20).values != knn(data, k=20).values
+    )
     with refused():
         knn(data, k=20, drop_last=301)
 
 
-def test_a_query_that_is_in_the_bank_can_be_left_out_of_its_vote(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_query_that_is_in_the_bank_can_be_left_out_of_its_vote(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """scikit-learn with each image taken out of the bank in turn; blocks change nothing."""
     data = cloud(n=60)
     found = vote(data.bank, data.bank, data.bank_labels, 4, 7, 0.1, leave_out=True)
@@ -117,6 +137,10 @@ def test_a_query_that_is_in_the_bank_can_be_left_out_of_its_vote(monkeypatch: py
         rest = torch.arange(60) != i
         model = neighbours(data.bank[rest], data.bank_labels[rest], 7, 0.1)
         expected = model.predict_proba(data.bank[i : i + 1].numpy())[0]
-        np.testing.assert_allclose((found[i] / found[i].sum()).numpy()[model.classes_], expected, atol=1e-4)
+        np.testing.assert_allclose(
+            (found[i] / found[i].sum()).numpy()[model.classes_], expected, atol=1e-4
+        )
     monkeypatch.setattr(knn_module, "BLOCK", 400)
-    assert torch.equal(vote(data.bank, data.bank, data.bank_labels, 4, 7, 0.1, leave_out=True), found)
+    assert torch.equal(
+        vote(data.bank, data.bank, data.bank_labels, 4, 7, 0.1, leave_out=True), found
+    )

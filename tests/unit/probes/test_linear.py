@@ -39,20 +39,28 @@ def their_probabilities(data: Any, penalty: float = 1e-3) -> np.ndarray:
     return model.predict_proba(scaler.transform(data.queries.numpy()))
 
 
-@pytest.mark.parametrize("shape", [*({"m": 2000, "classes": classes} for classes in (2, 3, 4)), {"n": 60, "d": 90}])
+@pytest.mark.parametrize(
+    "shape", [*({"m": 2000, "classes": classes} for classes in (2, 3, 4)), {"n": 60, "d": 90}]
+)
 def test_it_is_scikit_learns_logistic_regression(scores: Scores, shape: dict[str, Any]) -> None:
     """C = 1 / (penalty · n), or twice that for two classes; bias free. Of few images the fit is in their row space."""
     data = cloud(**shape)
-    np.testing.assert_allclose(scores(linear, data).softmax(dim=1).numpy(), their_probabilities(data), atol=1e-3)
+    np.testing.assert_allclose(
+        scores(linear, data).softmax(dim=1).numpy(), their_probabilities(data), atol=1e-3
+    )
 
 
 @pytest.mark.parametrize(
     "function", [lambda x: x * 10 + 3, lambda x: x * 1e-12, lambda x: x * 1e-30, lambda x: x * 1e12]
 )
-def test_scale_and_place_do_not_matter(scores: Scores, function: Callable[[Tensor], Tensor]) -> None:
+def test_scale_and_place_do_not_matter(
+    scores: Scores, function: Callable[[Tensor], Tensor]
+) -> None:
     """An encoder with cut weights gives features of 1e-12, and a probe that says so much of them as of others."""
     data = cloud()
-    assert torch.equal(scores(linear, data.mapped(function)).argmax(dim=1), scores(linear, data).argmax(dim=1))
+    assert torch.equal(
+        scores(linear, data.mapped(function)).argmax(dim=1), scores(linear, data).argmax(dim=1)
+    )
     assert linear(data).values["linear_top1"] > 60
 
 
@@ -67,7 +75,9 @@ def test_a_dimension_far_below_the_others_is_not_blown_up() -> None:
 def test_a_constant_dimension_is_zero(scores: Scores, value: float) -> None:
     """And where all are constant, the commonest class is predicted."""
     data = cloud()
-    both = data.mapped(lambda features: torch.cat([features, torch.full((len(features), 1), value)], dim=1))
+    both = data.mapped(
+        lambda features: torch.cat([features, torch.full((len(features), 1), value)], dim=1)
+    )
     assert all((part[:, -1] == 0).all() for part in standardise(both.bank, both.queries))
     torch.testing.assert_close(scores(linear, both), scores(linear, data))
     commonest = (data.query_labels == data.bank_labels.bincount().argmax()).double().mean().item()
@@ -78,15 +88,21 @@ def test_a_constant_dimension_is_zero(scores: Scores, value: float) -> None:
 def test_each_digit_has_a_fit_of_its_own() -> None:
     """The second is known from the first feature alone. Expected: scikit-learn's classes, for each set of labels."""
     data = cloud()
-    second = data.but(bank_labels=(data.bank[:, 0] > 0).long(), query_labels=(data.queries[:, 0] > 0).long())
+    second = data.but(
+        bank_labels=(data.bank[:, 0] > 0).long(), query_labels=(data.queries[:, 0] > 0).long()
+    )
     by_name = {"digit_1": data, "digit_2": second}
     given: Any = SimpleNamespace(
-        features=data.features, labels=lambda split, name: by_name[name].labels(split), classes=data.classes
+        features=data.features,
+        labels=lambda split, name: by_name[name].labels(split),
+        classes=data.classes,
     )
     found = linear(given, digits=2)
     for name, own in by_name.items():
         right = their_probabilities(own).argmax(axis=1) == own.query_labels.numpy()
-        assert found.values[f"linear_top1;label={name}"] == pytest.approx(100 * right.mean(), abs=0.41)
+        assert found.values[f"linear_top1;label={name}"] == pytest.approx(
+            100 * right.mean(), abs=0.41
+        )
     assert len(found.values) == 4
     assert found.n == len(data.queries)
 
@@ -107,7 +123,9 @@ def descend(
     for epoch in range(epochs):
         steps = np.split(prng.permutation(len(x), 0, purpose, epoch), range(batch, len(x), batch))
         for step, index in enumerate(steps):
-            for weight, speed, gradient in zip(weights, velocity, gradients(x[index], y[index]), strict=True):
+            for weight, speed, gradient in zip(
+                weights, velocity, gradients(x[index], y[index]), strict=True
+            ):
                 speed *= momentum
                 speed += gradient
                 weight -= rate(epoch + step / len(steps)) * speed
@@ -140,12 +158,25 @@ def test_sgd_is_a_loop_over_keyed_batches(
         return [x.T @ wrong, wrong.sum(axis=0)]
 
     def at(passed: float) -> float:
-        return rate * (0.5 + 0.5 * math.cos(math.pi * passed / epochs) if "schedule" in changed else 1)
+        return rate * (
+            0.5 + 0.5 * math.cos(math.pi * passed / epochs) if "schedule" in changed else 1
+        )
 
-    descend(data, [weight, bias], gradients, "linear_sgd", epochs, batch, changed.get("momentum", 0.9), at)
+    descend(
+        data,
+        [weight, bias],
+        gradients,
+        "linear_sgd",
+        epochs,
+        batch,
+        changed.get("momentum", 0.9),
+        at,
+    )
     expected = data.queries.double().numpy() @ weight + bias
     found = scores(linear_sgd, data, epochs=epochs, learning_rate=rate, batch=batch, **changed)
-    np.testing.assert_allclose(found.numpy(), expected, rtol=1e-3, atol=1e-3 * np.abs(expected).max())
+    np.testing.assert_allclose(
+        found.numpy(), expected, rtol=1e-3, atol=1e-3 * np.abs(expected).max()
+    )
     assert len(set(expected.argmax(axis=1))) == 4
 
 
@@ -160,20 +191,35 @@ def test_sgd_has_the_bits_of_autograd(scores: Scores) -> None:
             optimiser.zero_grad()
             F.cross_entropy(head(data.bank[index]), data.bank_labels[index]).backward()
             optimiser.step()
-    assert torch.equal(scores(linear_sgd, data, epochs=3, learning_rate=0.5, batch=64), head(data.queries))
+    assert torch.equal(
+        scores(linear_sgd, data, epochs=3, learning_rate=0.5, batch=64), head(data.queries)
+    )
 
 
 def coloured(n: int, classes: int = 3) -> Any:
     """Images of three or more noisy colours, and a network with batch norm."""
     random = np.random.default_rng(0)
     own = {split: random.integers(0, classes, size) for split, size in (("train", n), ("test", 90))}
-    colour = np.array([[90, 120, 120], [120, 90, 120], [120, 120, 90], *random.integers(90, 121, (classes - 3, 3))])
+    colour = np.array(
+        [
+            [90, 120, 120],
+            [120, 90, 120],
+            [120, 120, 90],
+            *random.integers(90, 121, (classes - 3, 3)),
+        ]
+    )
     pixels = {
-        split: np.clip(colour[y][:, None, None] + random.normal(0, 60, (len(y), 4, 4, 3)), 0, 255).astype(np.uint8)
+        split: np.clip(
+            colour[y][:, None, None] + random.normal(0, 60, (len(y), 4, 4, 3)), 0, 255
+        ).astype(np.uint8)
         for split, y in own.items()
     }
     torch.manual_seed(0)
-    network = nn.Sequential(nn.Conv2d(3, 6, 3), nn.BatchNorm2d(6), nn.ReLU(), nn.Flatten()).eval().requires_grad_(False)
+    network = (
+        nn.Sequential(nn.Conv2d(3, 6, 3), nn.BatchNorm2d(6), nn.ReLU(), nn.Flatten())
+        .eval()
+        .requires_grad_(False)
+    )
     return SimpleNamespace(
         device=torch.device("cpu"),
         copy=lambda: copy.deepcopy(network),
@@ -198,7 +244,9 @@ def by_torch(world: Any, epochs: int, rate: float) -> list[tuple[list[tuple[int,
     for epoch in range(epochs):
         network.train()
         losses = []
-        for index in torch.from_numpy(prng.permutation(len(x), 0, "linear_training_mode", epoch)).split(256):
+        for index in torch.from_numpy(
+            prng.permutation(len(x), 0, "linear_training_mode", epoch)
+        ).split(256):
             if len(index) > 1:
                 loss = F.cross_entropy(head(network(x[index])), y[index])
                 optimiser.zero_grad()
@@ -228,8 +276,14 @@ def test_in_training_mode_it_is_torchs_loop(
     assert sums.index(min(sums)) == best
     expected = ran[best][1]
     given = {"epochs": epochs, "learning_rate": rate}
-    torch.testing.assert_close(scores(linear_training_mode, world, **given), expected, atol=1e-4, rtol=1e-4)
-    hits = (expected.argsort(dim=1, descending=True) == world.labels("test")[:, None]).double().mean(dim=0)
+    torch.testing.assert_close(
+        scores(linear_training_mode, world, **given), expected, atol=1e-4, rtol=1e-4
+    )
+    hits = (
+        (expected.argsort(dim=1, descending=True) == world.labels("test")[:, None])
+        .double()
+        .mean(dim=0)
+    )
     shares = {f"linear_top{k}": pytest.approx(100 * hits[:k].sum().item()) for k in (1, 5)}
     assert linear_training_mode(world, **given).values == shares
 
@@ -245,15 +299,21 @@ def test_on_augmented_images_it_is_torchs_loop(scores: Scores) -> None:
     optimiser = torch.optim.Adam(head.parameters(), lr=0.01, weight_decay=0.1)
     y = world.labels("train")
     for epoch in range(3):
-        (seen,) = make_views(torch.from_numpy(world.images("train")), draw([views], 257, 4, 0, epoch), [views])
-        for index in torch.from_numpy(prng.permutation(257, 0, "linear_augmented", epoch)).split(64):
+        (seen,) = make_views(
+            torch.from_numpy(world.images("train")), draw([views], 257, 4, 0, epoch), [views]
+        )
+        for index in torch.from_numpy(prng.permutation(257, 0, "linear_augmented", epoch)).split(
+            64
+        ):
             if len(index) > 1:
                 optimiser.zero_grad()
                 F.cross_entropy(head(network(seen[index])), y[index]).backward()
                 optimiser.step()
     expected = head(network.eval()(floats(world.images("test"))))
     given = {"epochs": 3, "batch": 64, "learning_rate": 0.01, "weight_decay": 0.1}
-    torch.testing.assert_close(scores(linear_augmented, world, **given), expected, atol=1e-4, rtol=1e-4)
+    torch.testing.assert_close(
+        scores(linear_augmented, world, **given), expected, atol=1e-4, rtol=1e-4
+    )
 
 
 SMALL: dict[str, Any] = {"hidden": 6, "epochs": 12, "drop_every": 5, "learning_rate": 0.2}
@@ -273,9 +333,14 @@ def start(inputs: int, outputs: int, layer: str) -> tuple[np.ndarray, np.ndarray
     return weight.T.copy(), bias
 
 
-def backpropagation(data: Any, hidden: int, epochs: int, drop_every: int, learning_rate: float) -> np.ndarray:
+def backpropagation(
+    data: Any, hidden: int, epochs: int, drop_every: int, learning_rate: float
+) -> np.ndarray:
     """Backpropagation by hand; dropout's draws in the order of the steps."""
-    w1, b1, w2, b2 = weights = [*start(8, hidden, "first"), *start(hidden, data.classes(), "second")]
+    w1, b1, w2, b2 = weights = [
+        *start(8, hidden, "first"),
+        *start(hidden, data.classes(), "second"),
+    ]
     draws = generator("dropout")
 
     def gradients(x: np.ndarray, y: np.ndarray) -> list[np.ndarray]:

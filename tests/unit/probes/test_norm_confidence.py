@@ -16,7 +16,13 @@ from scipy.optimize import minimize
 from torch import Tensor
 
 from hypersphere.errors import NotFiniteError
-from hypersphere.probes.norm_confidence import LEFT_FREE, appearance, auroc, explained, norm_confidence
+from hypersphere.probes.norm_confidence import (
+    LEFT_FREE,
+    appearance,
+    auroc,
+    explained,
+    norm_confidence,
+)
 from hypersphere.probes.norm_ood import norm_ood
 from hypersphere.probes.result import ProbeResult
 
@@ -66,10 +72,14 @@ def frozen(home: Any = None, **tested: World) -> Any:
     """Stands in for ``Frozen``: splits of test images, and one training image of each class."""
     place = SimpleNamespace(
         splits=(*tested, "train"),
-        features=lambda split: torch.eye(2, dtype=torch.float64) if split == "train" else tested[split].features(),
+        features=lambda split: (
+            torch.eye(2, dtype=torch.float64) if split == "train" else tested[split].features()
+        ),
         embeddings=lambda split: torch.from_numpy(tested[split].norms[:, None] * [[0.6, -0.8]]),
         images=lambda split: tested[split].images,
-        labels=lambda split: torch.arange(2) if split == "train" else torch.from_numpy(tested[split].truth),
+        labels=lambda split: (
+            torch.arange(2) if split == "train" else torch.from_numpy(tested[split].truth)
+        ),
         classes=lambda: 2,
     )
     place.home = home or place
@@ -102,14 +112,18 @@ def counted(positive: Array, by: Array) -> float:
 
 @settings(deadline=None)  # the first call imports scikit-learn
 @given(st.lists(st.tuples(st.booleans(), st.integers(-3, 3)), min_size=2, max_size=30))
-def test_an_area_is_a_share_of_pairs_and_a_tie_is_half_a_pair(drawn: list[tuple[bool, int]]) -> None:
+def test_an_area_is_a_share_of_pairs_and_a_tie_is_half_a_pair(
+    drawn: list[tuple[bool, int]],
+) -> None:
     positive, by = (np.array(one) for one in zip(*drawn, strict=True))
     found = auroc(positive, by.astype(float))
     if positive.all() or not positive.any():
         assert math.isnan(found)
     else:
         assert found == pytest.approx(counted(positive, by))
-        assert auroc(positive, np.exp(by)) == pytest.approx(100 - auroc(positive, -by.astype(float)))
+        assert auroc(positive, np.exp(by)) == pytest.approx(
+            100 - auroc(positive, -by.astype(float))
+        )
 
 
 def test_areas_of_one_quantity_are_those_of_pairs() -> None:
@@ -130,7 +144,9 @@ def test_appearance_is_that_of_each_image_alone() -> None:
         assert found["contrast"][at] == pytest.approx(light.std())
         assert found["brightness"][at] == pytest.approx(light.mean())
         assert found["edge"][at] == pytest.approx(np.hypot(*slopes).mean())
-    ramp = np.repeat(np.tile(np.arange(0, 60, 10, dtype=np.uint8), (5, 1))[None, ..., None], 3, axis=3)
+    ramp = np.repeat(
+        np.tile(np.arange(0, 60, 10, dtype=np.uint8), (5, 1))[None, ..., None], 3, axis=3
+    )
     inner = 10 / 255 * LUMA.sum()  # and half of that in the first and last column
     assert appearance(ramp)["edge"] == pytest.approx([inner * (4 + 2 * 0.5) / 6])
 
@@ -157,7 +173,9 @@ def test_the_coefficient_is_another_optimisers() -> None:
     looks = appearance(one.images)
     z = [(v - v.mean()) / v.std() for v in looks.values()]
     powers = [p for p in itertools.product(range(4), repeat=3) if 0 < sum(p) <= 3]
-    columns = np.stack([np.prod([c**q for c, q in zip(z, p, strict=True)], axis=0) for p in powers], axis=1)
+    columns = np.stack(
+        [np.prod([c**q for c, q in zip(z, p, strict=True)], axis=0) for p in powers], axis=1
+    )
     columns = (columns - columns.mean(axis=0)) / columns.std(axis=0)
     norm = np.log(one.norms)
     norm = (norm - norm.mean()) / norm.std()
@@ -165,14 +183,21 @@ def test_the_coefficient_is_another_optimisers() -> None:
     sign = np.where(one.right, 1, -1)
 
     def loss(w: Array) -> float:
-        return float(np.logaddexp(0, -sign * (matrix @ w[:-1] + w[-1])).sum() + (w[:-1] ** 2).sum() / (2 * LEFT_FREE))
+        return float(
+            np.logaddexp(0, -sign * (matrix @ w[:-1] + w[-1])).sum()
+            + (w[:-1] ** 2).sum() / (2 * LEFT_FREE)
+        )
 
-    best = minimize(loss, np.zeros(matrix.shape[1] + 1), method="BFGS", options={"gtol": 1e-5, "maxiter": 5000})
+    best = minimize(
+        loss, np.zeros(matrix.shape[1] + 1), method="BFGS", options={"gtol": 1e-5, "maxiter": 5000}
+    )
     assert measured(one).values["norm_coefficient"] == pytest.approx(best.x[-2], abs=1e-3)
     assert best.x[-2] > 0.5
 
 
-def test_what_has_no_answer_is_nan_or_a_sentence_and_norms_of_one_length_say_nothing(refused: Any) -> None:
+def test_what_has_no_answer_is_nan_or_a_sentence_and_norms_of_one_length_say_nothing(
+    refused: Any,
+) -> None:
     """All pairs of equal norms tie, and a constant column has no coefficient."""
     alike = world(300)
     alike.norms = np.full(300, 5.0)
@@ -215,20 +240,36 @@ def test_other_images_are_told_apart_as_pairs_say() -> None:
     elsewhere.norms = 0.9 * elsewhere.norms
     found = told(home, test=elsewhere)
     for quantity in ("norm", "vote", "contrast"):
-        assert found.values[f"ood_{quantity}_auroc"] == pytest.approx(by_pairs(home, [elsewhere], quantity), abs=0.1)
+        assert found.values[f"ood_{quantity}_auroc"] == pytest.approx(
+            by_pairs(home, [elsewhere], quantity), abs=0.1
+        )
     assert found.n == 210
 
 
 def test_of_a_corrupted_set_only_corrupted_images_count() -> None:
     """By corruption, by severity and together; the clean test images of that set are the encoder's own."""
     home = world(70)
-    ways = {f"{name}-{level}": world(20 + level, seed=level) for name in ("fog", "snow") for level in (1, 2)}
+    ways = {
+        f"{name}-{level}": world(20 + level, seed=level)
+        for name in ("fog", "snow")
+        for level in (1, 2)
+    }
     for at, one in enumerate(ways.values()):
         one.norms = one.norms * (0.8 + 0.1 * at)
     found = told(home, test=world(90, seed=5), **ways)
-    groups = {"": "-", ";corruption=fog": "fog", ";corruption=snow": "snow", ";severity=1": "1", ";severity=2": "2"}
-    assert found.values.keys() == {f"ood_{by}_auroc{group}" for by in ("norm", "vote", "contrast") for group in groups}
+    groups = {
+        "": "-",
+        ";corruption=fog": "fog",
+        ";corruption=snow": "snow",
+        ";severity=1": "1",
+        ";severity=2": "2",
+    }
+    assert found.values.keys() == {
+        f"ood_{by}_auroc{group}" for by in ("norm", "vote", "contrast") for group in groups
+    }
     for group, part in groups.items():
         others = [one for split, one in ways.items() if part in split]
-        assert found.values[f"ood_norm_auroc{group}"] == pytest.approx(by_pairs(home, others, "norm"))
+        assert found.values[f"ood_norm_auroc{group}"] == pytest.approx(
+            by_pairs(home, others, "norm")
+        )
         assert found.counts[f"ood_norm_auroc{group}"] == 70 + sum(len(one.norms) for one in others)

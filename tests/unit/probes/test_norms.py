@@ -32,10 +32,14 @@ def test_norms_are_a_loop() -> None:
         for image, vector in enumerate(vectors[split].tolist())
     ]
     rows = list(found.table.itertuples(index=False, name=None))
-    assert rows == [(split, image, pytest.approx(norm, rel=1e-14)) for split, image, norm in expected]
+    assert rows == [
+        (split, image, pytest.approx(norm, rel=1e-14)) for split, image, norm in expected
+    ]
     for split in frozen.splits:
         own = [norm for of, _, norm in expected if of == split]
-        assert found.values[f"norm;split={split}"] == pytest.approx(math.fsum(own) / len(own), rel=1e-14)
+        assert found.values[f"norm;split={split}"] == pytest.approx(
+            math.fsum(own) / len(own), rel=1e-14
+        )
 
 
 # In units of those of the images trained on
@@ -62,7 +66,9 @@ def test_the_unit_is_the_mean_of_the_images_trained_on_unless_it_is_zero(refused
         assert found.values == {"relative_norm;split=test": 2.0, "relative_norm;split=train": 1.0}
     rows = list(found.table.itertuples(index=False, name=None))
     expected = {"test": (4.0, 2.0, 0.0), "train": (2.0, 1.0, 0.0)}
-    assert rows == [(split, image, norm) for split, of in expected.items() for image, norm in enumerate(of)]
+    assert rows == [
+        (split, image, norm) for split, of in expected.items() for image, norm in enumerate(of)
+    ]
     with refused(NotFiniteError):
         relative_norms(world([0.0, 0.0], [1.0]))
 
@@ -74,7 +80,9 @@ def faces(norms: list[float], classes: list[int]) -> Any:
     """Stands in for ``Frozen``: images in three classes, with given norms; image i is of colour i."""
     pixels = np.arange(len(norms), dtype=np.uint8)[:, None, None, None]
     return SimpleNamespace(
-        features=lambda split: torch.tensor([[-0.6 * norm, 0.8 * norm] for norm in norms], dtype=torch.float64),
+        features=lambda split: torch.tensor(
+            [[-0.6 * norm, 0.8 * norm] for norm in norms], dtype=torch.float64
+        ),
         labels=lambda split: torch.tensor(classes),
         class_names=lambda: ("ant", "bee", "cow"),
         images=lambda split: np.broadcast_to(pixels, (len(norms), 4, 4, 3)),
@@ -96,13 +104,18 @@ def test_extremes_are_found_by_sorting_each_class_by_hand() -> None:
     assert found.pictures[:, 0, 0, 0].tolist() == [i for *_, i in expected]
     for extreme in ("highest", "lowest"):
         chosen = [norms[i] for end, *_, i in expected if end == extreme]
-        assert found.values[f"norm;split=train;extreme={extreme}"] == pytest.approx(sum(chosen) / 30)
+        assert found.values[f"norm;split=train;extreme={extreme}"] == pytest.approx(
+            sum(chosen) / 30
+        )
 
 
 def test_ties_small_classes_empty_ones_and_captions_of_three_digits() -> None:
     """Equal norms, zero among them, keep the images' order at both ends; a class without images has no row."""
     table = extreme_norms(faces([0.0, 9.726, 123.4, 0.0, 9.726, 4.5e-12], [0, 0, 2, 0, 0, 2])).table
-    chosen = {key: part[["image", "caption"]].values.tolist() for key, part in table.groupby(["extreme", "row"])}
+    chosen = {
+        key: part[["image", "caption"]].values.tolist()
+        for key, part in table.groupby(["extreme", "row"])
+    }
     assert chosen == {
         ("highest", "ant"): [[1, "9.73"], [4, "9.73"], [0, "0.00"], [3, "0.00"]],
         ("lowest", "ant"): [[0, "0.00"], [3, "0.00"], [1, "9.73"], [4, "9.73"]],
@@ -123,8 +136,14 @@ def people(more: bool = True) -> Any:
     random = np.random.default_rng(0)
     own = {split: random.integers(0, 4, size) for split, size in (("train", 240), ("test", 160))}
     centres = random.normal(size=(4, 5))
-    features = {split: torch.from_numpy(centres[y] + random.normal(size=(len(y), 5))) for split, y in own.items()}
-    heads = {s: torch.from_numpy(random.lognormal(0, 0.4, (len(y), 1)) * [[0.6, 0.8]]) for s, y in own.items()}
+    features = {
+        split: torch.from_numpy(centres[y] + random.normal(size=(len(y), 5)))
+        for split, y in own.items()
+    }
+    heads = {
+        s: torch.from_numpy(random.lognormal(0, 0.4, (len(y), 1)) * [[0.6, 0.8]])
+        for s, y in own.items()
+    }
     said = np.where(random.random(240) < 0.2, (own["train"] + 1) % 4, own["train"])
     entropies = random.random(160)
     return SimpleNamespace(
@@ -137,7 +156,9 @@ def people(more: bool = True) -> Any:
     )
 
 
-def by_hand(embeddings: Tensor, known: Tensor, scale: str, more_than: int) -> tuple[list[int], list[float]]:
+def by_hand(
+    embeddings: Tensor, known: Tensor, scale: str, more_than: int
+) -> tuple[list[int], list[float]]:
     """The images in each bucket, by the limits' own arithmetic, and the mean of what is known of them, NaN of few."""
     norms = [math.hypot(*one) for one in embeddings.tolist()]
     low = min(norms) if scale == "range" else 0.0
@@ -156,7 +177,9 @@ def test_accuracy_is_scikit_learns_in_each_bucket(scale: Any) -> None:
     bank, labels = frozen.features("train"), frozen.labels("train")
     rest = [torch.arange(240) != i for i in range(240)]
     models = [neighbours(bank[own], labels[own], 7, 0.1) for own in rest]
-    said = np.concatenate([model.predict(query[None]) for model, query in zip(models, bank, strict=True)])
+    said = np.concatenate(
+        [model.predict(query[None]) for model, query in zip(models, bank, strict=True)]
+    )
     counts, means = by_hand(frozen.embeddings("train"), 100.0 * (said == labels.numpy()), scale, 4)
     for bucket, (count, mean) in enumerate(zip(counts, means, strict=True), 1):
         key = f"bucket_top1;bucket={bucket}"
@@ -173,21 +196,38 @@ def test_accuracy_is_scikit_learns_in_each_bucket(scale: Any) -> None:
 def test_one_bucket_with_enough_images_has_no_ends() -> None:
     """No two buckets have more than half of the images."""
     found = norm_buckets(people(), k=7, more_than=240 // 2)
-    assert {math.isnan(found.values[f"bucket_top1;bucket={end}"]) for end in ("lowest", "highest")} == {True}
+    assert {
+        math.isnan(found.values[f"bucket_top1;bucket={end}"]) for end in ("lowest", "highest")
+    } == {True}
 
 
 def test_people_agree_by_norm_as_a_loop_says_and_what_a_dataset_lacks_is_nan() -> None:
     frozen = people()
     found = norm_buckets(frozen, k=5, more_than=3).values
     for measure, split, known in (
-        ("human_accuracy", "train", 100.0 * (frozen.labels("train", PEOPLE[0]) == frozen.labels("train"))),
+        (
+            "human_accuracy",
+            "train",
+            100.0 * (frozen.labels("train", PEOPLE[0]) == frozen.labels("train")),
+        ),
         ("human_entropy", "test", frozen.attribute("test", PEOPLE[1])),
     ):
         _, means = by_hand(frozen.embeddings(split), known, "maximum", 3)
-        assert [found[f"{measure};bucket={bucket}"] for bucket in range(1, 21)] == pytest.approx(means, nan_ok=True)
+        assert [found[f"{measure};bucket={bucket}"] for bucket in range(1, 21)] == pytest.approx(
+            means, nan_ok=True
+        )
     lacking = norm_buckets(people(more=False), k=5).values
-    assert {math.isnan(value) for key, value in lacking.items() if key.startswith("human")} == {True}
-    assert sum(not math.isnan(value) for key, value in lacking.items() if key.startswith("bucket_share")) == 20
+    assert {math.isnan(value) for key, value in lacking.items() if key.startswith("human")} == {
+        True
+    }
+    assert (
+        sum(
+            not math.isnan(value)
+            for key, value in lacking.items()
+            if key.startswith("bucket_share")
+        )
+        == 20
+    )
 
 
 @pytest.mark.parametrize(
@@ -203,5 +243,7 @@ def test_people_agree_by_norm_as_a_loop_says_and_what_a_dataset_lacks_is_nan() -
         ([7.0], "maximum", [20]),
     ],
 )
-def test_limits_equal_zero_and_tiny_norms(norms: list[float], scale: Any, expected: list[int]) -> None:
+def test_limits_equal_zero_and_tiny_norms(
+    norms: list[float], scale: Any, expected: list[int]
+) -> None:
     assert buckets(torch.tensor(norms, dtype=torch.float64), scale).tolist() == expected

@@ -99,10 +99,18 @@ class At(nn.Module):
         return x
 
 
-SOURCE = {"name": "control_task", "domain": "made", "task": "still", "action_repeat": 100, "size": 8}
+SOURCE = {
+    "name": "control_task",
+    "domain": "made",
+    "task": "still",
+    "action_repeat": 100,
+    "size": 8,
+}
 TASK = Dataset.model_validate({"name": "still", "source": SOURCE})
 OBJECTIVE = SimpleNamespace(name="nt_xent", parameters={"temperature": 0.5})
-RUN: Any = SimpleNamespace(branches=(Views(), Views()), objective=OBJECTIVE, logits=None, seed=0, dataset=TASK)
+RUN: Any = SimpleNamespace(
+    branches=(Views(), Views()), objective=OBJECTIVE, logits=None, seed=0, dataset=TASK
+)
 
 
 def networks(package: str) -> tuple[nn.Module, nn.Module]:
@@ -122,7 +130,9 @@ SHAPES = {"hypersphere": (12, 12, 3), "hypersphere_text": (2, 6), "hypersphere_c
 def worlds(package: str) -> Iterator[tuple[str, Frozen]]:
     """By name: encoders that have become something else, and data on which little can be measured."""
 
-    def frozen(encoder: nn.Module, head: nn.Module, values: int = 20, classes: int = CLASSES) -> Frozen:
+    def frozen(
+        encoder: nn.Module, head: nn.Module, values: int = 20, classes: int = CLASSES
+    ) -> Frozen:
         return Frozen(encoder, head, Data(SHAPES[package], values, classes), CPU, run=RUN)  # type: ignore[arg-type]
 
     for name, value in {"constant": 1.0, "zero": 0.0, "no number": math.nan}.items():
@@ -138,9 +148,21 @@ def worlds(package: str) -> Iterator[tuple[str, Frozen]]:
 
 def quick(name: str) -> dict[str, Any]:
     """Parameters by which a probe takes no time."""
-    given = {"k": 20, "epochs": 2, "copies": 2, "episodes": 2, "folds": 3, "iterations": 5, "words": 15}
+    given = {
+        "k": 20,
+        "epochs": 2,
+        "copies": 2,
+        "episodes": 2,
+        "folds": 3,
+        "iterations": 5,
+        "words": 15,
+    }
     given |= {"hidden": 8} if name == "mlp" else {}
-    return {key: value for key, value in given.items() if key in registry.schema("probes", name).model_fields}
+    return {
+        key: value
+        for key, value in given.items()
+        if key in registry.schema("probes", name).model_fields
+    }
 
 
 def packed(plan: Plan, name: str, encoders: dict[str, Frozen]) -> dict[str, list[Measurement]]:
@@ -152,10 +174,19 @@ def packed(plan: Plan, name: str, encoders: dict[str, Frozen]) -> dict[str, list
     asked = Evaluation(protocol, {(epoch, target) for target in encoders})
     plan.__dict__["evaluations"] = {run.name: {protocol.digest: asked}}
     found = {(epoch, target): frozen for target, frozen in encoders.items()}
-    evaluate._write(plan.evaluation_file(run.name, protocol.digest), run.name, protocol, found, about, CPU)
+    evaluate._write(
+        plan.evaluation_file(run.name, protocol.digest), run.name, protocol, found, about, CPU
+    )
     for target, frozen in encoders.items() if on_pixels(protocol) else ():
         pixels = {(0, target): Frozen(nn.Flatten(), nn.Identity(), frozen._data, CPU)}
-        evaluate._write(plan.evaluation_file(raw_pixels(target), protocol.digest), PIXELS, protocol, pixels, about, CPU)
+        evaluate._write(
+            plan.evaluation_file(raw_pixels(target), protocol.digest),
+            PIXELS,
+            protocol,
+            pixels,
+            about,
+            CPU,
+        )
     (record,) = records.read_folder(evidence.pack(plan, run), plan.config.scale_name)
     answers = [*record.evaluations, *record.pixels]
     return {target: [one for one in answers if one.target == target] for target in encoders}
@@ -168,7 +199,9 @@ def test_every_probe_of_any_encoder_has_values_or_says_that_there_are_none_and_i
 ) -> None:
     """Of an encoder that gives no numbers no measure has one, unless it is of the data alone."""
     shutil.copytree(finished / "results", tiny_plan.config.root / "results")
-    monkeypatch.setattr(score, "_simulators", lambda settings, count: tuple(Still() for _ in range(count)))
+    monkeypatch.setattr(
+        score, "_simulators", lambda settings, count: tuple(Still() for _ in range(count))
+    )
     package = registry.module_name("probes", name).partition(".")[0]
     found = packed(tiny_plan, name, dict(worlds(package)))
     every = registry.read_constant("probes", name, "MEASURES", ())
@@ -179,5 +212,7 @@ def test_every_probe_of_any_encoder_has_values_or_says_that_there_are_none_and_i
             lacks = one.status == UNDEFINED or records.is_of_a_part(one.reading)
             assert (one.value is not None) or lacks, f"{target}: {one}"
     assert "finished" in {one.status for one in found["usual"]}
-    of_encoder = [one for one in found["no number"] if one.epoch and not MEASURES[one.measure].of_data]
+    of_encoder = [
+        one for one in found["no number"] if one.epoch and not MEASURES[one.measure].of_data
+    ]
     assert {one.status for one in of_encoder} <= {UNDEFINED}

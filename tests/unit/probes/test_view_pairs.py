@@ -33,7 +33,9 @@ def colours(images: Tensor) -> Tensor:
     return images.mean(dim=(2, 3)) - 0.5
 
 
-def world(n: int, embed: Callable[[Tensor], Tensor], views: Views | None = None, **loss: Any) -> Any:
+def world(
+    n: int, embed: Callable[[Tensor], Tensor], views: Views | None = None, **loss: Any
+) -> Any:
     """Stands in for ``Frozen``: images, an embedding that is a function of the mean colour, and a run."""
     pixels = np.random.default_rng(0).integers(0, 256, (n, 6, 6, 3), dtype=np.uint8)
     objective = SimpleNamespace(name="nt_xent", parameters={"temperature": 0.5, **loss})
@@ -83,10 +85,14 @@ def test_chosen_images(images: int, most: int, kept: int) -> None:
 def test_alignment_and_uniformity_are_loops_over_pairs() -> None:
     frozen = world(9, colours)
     found, (a, b) = alignment_uniformity(frozen), map(unit, view_pairs(frozen)[:2])
-    assert found.values["alignment"] == pytest.approx(sum(math.dist(u, v) ** 2 for u, v in zip(a, b, strict=True)) / 9)
+    assert found.values["alignment"] == pytest.approx(
+        sum(math.dist(u, v) ** 2 for u, v in zip(a, b, strict=True)) / 9
+    )
     logs = []
     for side in (a, b):
-        potentials = [math.exp(-2 * math.dist(u, v) ** 2) for i, u in enumerate(side) for v in side[:i]]
+        potentials = [
+            math.exp(-2 * math.dist(u, v) ** 2) for i, u in enumerate(side) for v in side[:i]
+        ]
         logs.append(math.log(sum(potentials) / len(potentials)))
     assert found.values["uniformity"] == pytest.approx(sum(logs) / 2)
     assert found.n == 9
@@ -103,7 +109,9 @@ def test_the_contrastive_task_is_a_loop(normalise: bool, monkeypatch: pytest.Mon
         logits = {j: dot(anchor, other) / 0.3 for j, other in enumerate(z) if j != i}
         hits.append(max(logits, key=logits.__getitem__) == (i + 8) % 16)
         total = sum(map(math.exp, logits.values()))
-        entropies.append(-sum(math.exp(v) / total * math.log(math.exp(v) / total) for v in logits.values()))
+        entropies.append(
+            -sum(math.exp(v) / total * math.log(math.exp(v) / total) for v in logits.values())
+        )
     found = contrastive(frozen)
     assert found.values["contrastive_top1"] == pytest.approx(100 * sum(hits) / 16)
     assert found.values["entropy"] == pytest.approx(sum(entropies) / 16)
@@ -145,13 +153,29 @@ def constant(images: Tensor, length: float = 1.0) -> Tensor:
 
 KNOWN: dict[str, tuple[Callable[..., Any], Callable[[Tensor], Tensor], dict[str, float]]] = {
     "aligned": (alignment_uniformity, constant, {"alignment": 0, "uniformity": 0}),
-    "aligned, tiny": (alignment_uniformity, lambda x: constant(x, 1e-15), {"alignment": 0, "uniformity": 0}),
-    "aligned, huge": (alignment_uniformity, lambda x: constant(x, 1e15), {"alignment": 0, "uniformity": 0}),
-    "squared distances of 2": (alignment_uniformity, orthogonal, {"alignment": 0, "uniformity": -4}),
+    "aligned, tiny": (
+        alignment_uniformity,
+        lambda x: constant(x, 1e-15),
+        {"alignment": 0, "uniformity": 0},
+    ),
+    "aligned, huge": (
+        alignment_uniformity,
+        lambda x: constant(x, 1e15),
+        {"alignment": 0, "uniformity": 0},
+    ),
+    "squared distances of 2": (
+        alignment_uniformity,
+        orthogonal,
+        {"alignment": 0, "uniformity": -4},
+    ),
     "a tie is a miss": (contrastive, constant, {"entropy": math.log(13), "contrastive_top1": 0}),
     "told apart": (contrastive, orthogonal, {"entropy": 0, "contrastive_top1": 100}),
     "all near": (distances, constant, {"distance;pairs=positive": 0, "distance;pairs=negative": 0}),
-    "each a negative": (distances, orthogonal, {"distance;pairs=positive": 0, "distance;pairs=negative": 0.5}),
+    "each a negative": (
+        distances,
+        orthogonal,
+        {"distance;pairs=positive": 0, "distance;pairs=negative": 0.5},
+    ),
     "one half": (opposite_halves, constant, {"opposite_halves": 0}),
     "no half": (opposite_halves, lambda x: constant(x, 0.0), {"opposite_halves": 0}),
     "rank of six": (geometry, orthogonal, {"positive_cosine": 1, "norm": 2, "effective_rank": 6}),
@@ -187,21 +211,28 @@ def test_equal_opposite_and_zero_vectors() -> None:
     ("singular", "expected"),
     [
         ([3.0], 1.0),
-        ([3.0, 3.0], 2.0),  # the entropy of equal shares is the logarithm of their number (Roy & Vetterli 2007)
+        # the entropy of equal shares is the logarithm of their number (Roy & Vetterli 2007)
+        ([3.0, 3.0], 2.0),
         ([3.0] * 5, 5.0),
         ([3.0, 1.0], 4 / 3**0.75),  # shares 3/4 and 1/4: exp(-(3/4 log 3/4 + 1/4 log 1/4))
         ([0.0], 0.0),
     ],
 )
-def test_the_effective_rank_is_that_of_the_singular_values(singular: list[float], expected: float) -> None:
+def test_the_effective_rank_is_that_of_the_singular_values(
+    singular: list[float], expected: float
+) -> None:
     matrix = torch.zeros(8, 6, dtype=torch.float64)
-    matrix[: len(singular), : len(singular)] = torch.diag(torch.tensor(singular, dtype=torch.float64))
+    matrix[: len(singular), : len(singular)] = torch.diag(
+        torch.tensor(singular, dtype=torch.float64)
+    )
     assert effective_rank(matrix) == pytest.approx(expected)
 
 
 def test_weights_count_and_normalisations_and_biases_do_not() -> None:
     network = nn.Sequential(nn.Conv2d(1, 1, 1), nn.BatchNorm2d(1), nn.Linear(1, 1))
-    for parameter, value in zip(network.parameters(), (3.0, 100.0, 100.0, 100.0, 4.0, 100.0), strict=True):
+    for parameter, value in zip(
+        network.parameters(), (3.0, 100.0, 100.0, 100.0, 4.0, 100.0), strict=True
+    ):
         nn.init.constant_(parameter, value)
     frozen = world(2, colours)
     frozen.encoder = network

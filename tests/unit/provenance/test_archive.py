@@ -112,7 +112,11 @@ def results_in(plan: Plan, *without: str) -> set[str]:
     results = plan.config.results
     found = {path.relative_to(results).as_posix() for path in results.rglob("*") if path.is_file()}
     left = ("batches/", *(f"{name}/" for name in without))
-    return {f"results/tiny/{name}" for name in found if not name.startswith(left) and not name.endswith(".lock")}
+    return {
+        f"results/tiny/{name}"
+        for name in found
+        if not name.startswith(left) and not name.endswith(".lock")
+    }
 
 
 def parts(plan: Plan) -> list[Path]:
@@ -121,9 +125,12 @@ def parts(plan: Plan) -> list[Path]:
 
 
 @pytest.mark.parametrize(
-    ("content", "said"), [(None, "CITATION.cff: the file is missing"), ("version: ../1\n", "cannot name a file")]
+    ("content", "said"),
+    [(None, "CITATION.cff: the file is missing"), ("version: ../1\n", "cannot name a file")],
 )
-def test_a_version_that_names_no_file_is_refused(plan: Plan, content: str | None, said: str) -> None:
+def test_a_version_that_names_no_file_is_refused(
+    plan: Plan, content: str | None, said: str
+) -> None:
     citation = plan.config.root / "CITATION.cff"
     citation.unlink() if content is None else citation.write_text(content)
     with pytest.raises(HypersphereError, match=said):
@@ -133,15 +140,23 @@ def test_a_version_that_names_no_file_is_refused(plan: Plan, content: str | None
 def test_it_holds_the_commit_the_results_and_their_description(plan: Plan) -> None:
     path = archive.pack(plan)
     assert path.name == f"{NAME}.zip"
-    listed = subprocess.run(["git", "ls-files"], cwd=plan.config.root, capture_output=True, text=True, check=True)
+    listed = subprocess.run(
+        ["git", "ls-files"], cwd=plan.config.root, capture_output=True, text=True, check=True
+    )
     packed = names(path)
     assert packed == {*listed.stdout.split(), *results_in(plan, "runs"), "SHA256SUMS"}
     assert packed > {f"results/tiny/{name}" for of in LISTED.values() for name in of}  # the control
     heavy = names(archive.pack(plan, weights=True))
     assert heavy == {*listed.stdout.split(), *results_in(plan), "SHA256SUMS"}
-    assert {Path(name).name for name in heavy - packed} >= {"encoder.safetensors", "run.yaml", "timing.csv"}
+    assert {Path(name).name for name in heavy - packed} >= {
+        "encoder.safetensors",
+        "run.yaml",
+        "timing.csv",
+    }
     with zipfile.ZipFile(path) as file:
-        commit = subprocess.run(["git", "rev-parse", "HEAD"], cwd=plan.config.root, capture_output=True, check=True)
+        commit = subprocess.run(
+            ["git", "rev-parse", "HEAD"], cwd=plan.config.root, capture_output=True, check=True
+        )
         assert file.comment == commit.stdout.strip()
         assert oct(file.getinfo(f"{NAME}/run.sh").external_attr >> 16) == "0o100755"
     archive.pack(plan)
@@ -242,7 +257,9 @@ def test_what_no_manifest_lists_is_named_and_left_out(
     assert archive.pack(plan, weights=True).read_bytes() == first
     (said,) = capsys.readouterr().err.splitlines()
     place = said.removeprefix("left out: ").removesuffix(": no manifest lists it")
-    assert archive.in_one_line(str(path)).startswith(archive.in_one_line(str(plan.config.root / place)))
+    assert archive.in_one_line(str(path)).startswith(
+        archive.in_one_line(str(plan.config.root / place))
+    )
     assert len(Path(place).parts) > 2  # below the results folder
 
 
@@ -250,7 +267,9 @@ def test_a_sealed_manifest_of_something_else_lists_no_result(plan: Plan) -> None
     first = archive.pack(plan).read_bytes()
     folder = plan.config.results / "tables" / "gone"
     secret(folder / "table1.csv")
-    files.write_sealed(folder / "table1.json", {"files": {"table1.csv": files.sha256(folder / "table1.csv")}})
+    files.write_sealed(
+        folder / "table1.json", {"files": {"table1.csv": files.sha256(folder / "table1.csv")}}
+    )
     assert archive.pack(plan).read_bytes() == first
 
 
@@ -270,7 +289,9 @@ def test_what_stands_beside_a_run_is_packed_as_it_was_written(
 
 
 @pytest.mark.parametrize("harm", HARMS)
-def test_a_damaged_result_of_any_kind_is_named_and_no_archive_appears(plan: Plan, harm: str) -> None:
+def test_a_damaged_result_of_any_kind_is_named_and_no_archive_appears(
+    plan: Plan, harm: str
+) -> None:
     for kind, pattern in KINDS.items():
         path = sorted(plan.config.results.glob(pattern))[0]
         whole = path.read_bytes()
@@ -299,7 +320,9 @@ SPOILS: dict[str, Callable[[Plan], object]] = {
     "a flipped bit": lambda plan: HARMS["flipped"](plan.config.results / KINDS["a table"]),
     "a missing file": lambda plan: HARMS["missing"](plan.config.results / KINDS["a figure"]),
     "an altered manifest": lambda plan: HARMS["flipped"](plan.config.results / KINDS["a manifest"]),
-    "a missing manifest": lambda plan: HARMS["missing"](plan.config.results / "scorecard.manifest.json"),
+    "a missing manifest": lambda plan: HARMS["missing"](
+        plan.config.results / "scorecard.manifest.json"
+    ),
     "a link to other bytes": replace(leading("/etc/hosts")),
     "a pipe for a file": replace(os.mkfifo),
     "a folder for a file": replace(Path.mkdir),
@@ -321,11 +344,21 @@ def test_what_is_not_sound_is_not_packed(plan: Plan, refused: Refused, spoil: st
 # Where results are links
 
 
-LINKED = ("results", "results/tiny", "results/tiny/tables", "results/tiny/claims.csv", "data", "logs", ".snakemake")
+LINKED = (
+    "results",
+    "results/tiny",
+    "results/tiny/tables",
+    "results/tiny/claims.csv",
+    "data",
+    "logs",
+    ".snakemake",
+)
 
 
 @pytest.mark.parametrize("place", LINKED)
-def test_results_that_lie_elsewhere_are_packed_as_they_are(plan: Plan, tmp_path: Path, place: str) -> None:
+def test_results_that_lie_elsewhere_are_packed_as_they_are(
+    plan: Plan, tmp_path: Path, place: str
+) -> None:
     """A person links them, or the folders beside them, to a larger disk."""
     first = archive.pack(plan).read_bytes()
     here, there = plan.config.root / place, tmp_path / "scratch"
@@ -344,7 +377,9 @@ def test_results_that_lie_elsewhere_are_packed_as_they_are(plan: Plan, tmp_path:
 # Kills, and others at work
 
 
-def killing(patch: pytest.MonkeyPatch, where: Any, name: str, calls: int, after: bool = False) -> None:
+def killing(
+    patch: pytest.MonkeyPatch, where: Any, name: str, calls: int, after: bool = False
+) -> None:
     """The process is killed with -9 at a call of a function; ``after``: at its end."""
     real, left = getattr(where, name), [calls]
 
@@ -370,8 +405,12 @@ MOMENTS: dict[str, tuple[Any, str, int, bool]] = {
 }
 
 
-@pytest.mark.parametrize(("moment", "older"), [*((moment, True) for moment in MOMENTS), ("in the middle", False)])
-def test_a_kill_at_any_moment_leaves_nothing_that_blocks_the_next(plan: Plan, moment: str, older: bool) -> None:
+@pytest.mark.parametrize(
+    ("moment", "older"), [*((moment, True) for moment in MOMENTS), ("in the middle", False)]
+)
+def test_a_kill_at_any_moment_leaves_nothing_that_blocks_the_next(
+    plan: Plan, moment: str, older: bool
+) -> None:
     copy = plan.config.root.parent / "copy"
     shutil.copytree(plan.config.root, copy)
     whole = archive.pack(planning.make(copy, {"scale": "tiny"})).read_bytes()
@@ -414,13 +453,22 @@ def test_a_checkout_of_another_user_is_said_with_what_to_type(
         archive.pack(plan)
 
 
-def test_the_command_prints_the_archive_alone_whatever_a_hook_of_git_exports(plan: Plan, tmp_path: Path) -> None:
+def test_the_command_prints_the_archive_alone_whatever_a_hook_of_git_exports(
+    plan: Plan, tmp_path: Path
+) -> None:
     first = archive.pack(plan).read_bytes()
     secret(plan.config.results / ".env")
     command = [sys.executable, str(ROOT / "src" / "hypersphere"), "archive", "--set", "scale=tiny"]
-    hook = dict.fromkeys(("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"), str(tmp_path / "elsewhere"))
+    hook = dict.fromkeys(
+        ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"), str(tmp_path / "elsewhere")
+    )
     done = subprocess.run(
-        command, cwd=plan.config.root, env=os.environ | hook, capture_output=True, text=True, check=True
+        command,
+        cwd=plan.config.root,
+        env=os.environ | hook,
+        capture_output=True,
+        text=True,
+        check=True,
     )
     assert archive.pack(plan).read_bytes() == first
     assert done.stdout == f"{plan.config.root / f'{NAME}.zip'}\n"

@@ -22,14 +22,19 @@ def test_every_reader_is_a_module_of_the_datasets() -> None:
     for table in (data_files.TABLE, data_files.CHECKSUMS):
         readers |= {row["reader"] for row in data_files.rows(table)}
     for reader in readers:
-        assert any(source_of(f"{package.name}.datasets.{reader}") for package in registry.packages()), reader
+        assert any(
+            source_of(f"{package.name}.datasets.{reader}") for package in registry.packages()
+        ), reader
 
 
 def dataset(name: str, **parameters: Any) -> Dataset:
     return Dataset.model_validate({"name": "any", "source": {"name": name, **parameters}})
 
 
-SOURCES = {name: dataset(name) for name in ("cifar", "mnist", "stl10", "tiny_imagenet", "digits", "imagenet100")}
+SOURCES = {
+    name: dataset(name)
+    for name in ("cifar", "mnist", "stl10", "tiny_imagenet", "digits", "imagenet100")
+}
 SOURCES["corruptions"] = dataset("corruptions", base="cifar10")
 SOURCES["corrupted_cifar"] = dataset("corrupted_cifar", conflicting_percent=1)
 PARTS = {"corruptions", "corrupted_cifar"}
@@ -44,8 +49,18 @@ PARTS = {"corruptions", "corrupted_cifar"}
         ("datasets.csv", "56bf5dcef84df0e2308c6dcbcbbd8499", "0" * 32, {"corruptions"}),
         ("datasets.csv", "http://ai.stanford.edu", "http://another", set()),
         ("datasets.csv", "for non-commercial research and education", "for anybody", set()),
-        ("checksums.csv", "f962466ef690d46b226450fb9aadc74ba4bc64a76aa526b5827fe4bc5c7125cb", "0", {"cifar", *PARTS}),
-        ("checksums.csv", "ba891046e6505d7aadcbbe25680a0738ad16aec93bde7f9b65e87a2fc25776db", "0", {"mnist", *PARTS}),
+        (
+            "checksums.csv",
+            "f962466ef690d46b226450fb9aadc74ba4bc64a76aa526b5827fe4bc5c7125cb",
+            "0",
+            {"cifar", *PARTS},
+        ),
+        (
+            "checksums.csv",
+            "ba891046e6505d7aadcbbe25680a0738ad16aec93bde7f9b65e87a2fc25776db",
+            "0",
+            {"mnist", *PARTS},
+        ),
         ("severities.csv", "small,fog,density,0.2", "small,fog,density,0.3", PARTS),
         ("imagenet100.txt", "n0", "n1", {"imagenet100"}),
         ("imagenet100.txt", "n0", "n0", set()),
@@ -108,8 +123,15 @@ def test_a_digest_changes_with_names_sizes_and_times(tmp_path: Path, refused: Re
 def test_sources_with_checksums_have_none(tmp_path: Path) -> None:
     make(tmp_path)
     assert data_files.listed(Component(name="cifar"), tmp_path) is None
-    assert data_files.listed(Component.model_validate({"name": "folder", "path": "gone", "size": 8}), tmp_path) is None
-    of_folder = data_files.listed(Component.model_validate({"name": "folder", "path": "mine", "size": 8}), tmp_path)
+    assert (
+        data_files.listed(
+            Component.model_validate({"name": "folder", "path": "gone", "size": 8}), tmp_path
+        )
+        is None
+    )
+    of_folder = data_files.listed(
+        Component.model_validate({"name": "folder", "path": "mine", "size": 8}), tmp_path
+    )
     assert of_folder == data_files.listing(tmp_path / "mine")
     (tmp_path / "imagenet").symlink_to(tmp_path / "mine")  # a default of the source's parameters
     assert data_files.listed(Component(name="imagenet100"), tmp_path) == of_folder

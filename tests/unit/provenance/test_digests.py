@@ -61,12 +61,26 @@ def everything(plan: Plan) -> dict[str, str]:
     asked = [one.protocol for one in plan.evaluations[batch.runs[0].name].values()]
     of_pixels = plan.protocols_of_pixels(batch.runs)["upright"].values()
     return {
-        **{run.name.partition(f"-{run.dataset.name}-")[0]: digests.run_digest(run) for run in plan.runs.values()},
-        **{one.probe.name: digests.protocol_digest(one, batch.runs[0]) for one in asked if one.probe},
-        **{f"{one.probe.name} of pixels": digests.protocol_digest(one, None) for one in of_pixels if one.probe},
+        **{
+            run.name.partition(f"-{run.dataset.name}-")[0]: digests.run_digest(run)
+            for run in plan.runs.values()
+        },
+        **{
+            one.probe.name: digests.protocol_digest(one, batch.runs[0])
+            for one in asked
+            if one.probe
+        },
+        **{
+            f"{one.probe.name} of pixels": digests.protocol_digest(one, None)
+            for one in of_pixels
+            if one.probe
+        },
         **{name: digests.artifact_digest(plan, of, name) for of, name in plan.made_artifacts},
         **{name: digests.artifact_digest(plan, paper, name) for name in STUDIES},
-        **{f"{name} simulated": digests.simulation_digest(plan, name) for name in plan.config.papers},
+        **{
+            f"{name} simulated": digests.simulation_digest(plan, name)
+            for name in plan.config.papers
+        },
         "batch": digests.evaluation_digest(plan, batch),
         "claims": digests.claims_digest(plan),
         "studies": digests.studies_digest(plan, paper),
@@ -90,11 +104,21 @@ EDITS: dict[str, tuple[str, str, str, set[str]]] = {
         *("objectives/grad_scale.py", "** ctx.power", "** -ctx.power"),
         {"simclr-gradscale1", "theory"} | NORMS_SIMULATED,
     ),
-    "heads, which both methods import": ("methods/heads.py", "last_affine or not last", "last", RUNS | OF_RUNS),
+    "heads, which both methods import": (
+        "methods/heads.py",
+        "last_affine or not last",
+        "last",
+        RUNS | OF_RUNS,
+    ),
     "an encoder nobody uses": ("encoders/resnet.py", "nn.Identity()", "nn.Flatten()", set()),
     "the encoder": ("encoders/resnet8.py", "padding=1", "padding=0", RUNS | OF_RUNS),
     "views": ("augmentations/draws.py", "CROP_TRIES = 10", "CROP_TRIES = 11", RUNS | PROBED),
-    "keyed draws": ("prng.py", "2.0**-53", "2.0**-54", RUNS | PROBED | NORMS_SIMULATED | {"dataset", "theory"}),
+    "keyed draws": (
+        "prng.py",
+        "2.0**-53",
+        "2.0**-54",
+        RUNS | PROBED | NORMS_SIMULATED | {"dataset", "theory"},
+    ),
     "the optimiser": ("training/optimisation.py", "/ 256", "/ 128", RUNS),
     "numerical switches": (
         *("training/determinism.py", "benchmark = False", "benchmark = True"),
@@ -103,26 +127,81 @@ EDITS: dict[str, tuple[str, str, str, set[str]]] = {
     "how tensors are saved": ("training/weights.py", ".cpu()", ".half().cpu()", RUNS | PROBED),
     "a run's meaning": ("config/run.py", "else self.views_b)", "else self.views)", MEANT),
     "how images are made": ("datasets/digits.py", "FRAGMENT = 4", "FRAGMENT = 5", {"dataset"}),
-    "a probe": ("probes/knn.py", "PIXELS = True", "PIXELS = False", {"knn", "knn of pixels", "batch"}),
+    "a probe": (
+        "probes/knn.py",
+        "PIXELS = True",
+        "PIXELS = False",
+        {"knn", "knn of pixels", "batch"},
+    ),
     "what probes see": ("probes/frozen.py", "encoder.eval()", "encoder.train()", PROBED),
     "what is written": ("probes/evaluate.py", 'float_format="%.6f"', 'float_format="%.7f"', PROBED),
-    "effects": ("statistics/effects.py", "from hypersphere", "import sys\nfrom hypersphere", MADE | JUDGED | EXACT),
-    "how tables are written": ("provenance/tables.py", "import math\n", "import sys\nimport math\n", PROBED | SAID),
-    "who writes files": ("report/writer.py", "import html\n", "import sys\nimport html\n", MADE | DRAWN | {"claims"}),
-    "tables": ("report/kinds/table.py", "from itertools", "import sys\nfrom itertools", TABLES | {"claims"}),
+    "effects": (
+        "statistics/effects.py",
+        "from hypersphere",
+        "import sys\nfrom hypersphere",
+        MADE | JUDGED | EXACT,
+    ),
+    "how tables are written": (
+        "provenance/tables.py",
+        "import math\n",
+        "import sys\nimport math\n",
+        PROBED | SAID,
+    ),
+    "who writes files": (
+        "report/writer.py",
+        "import html\n",
+        "import sys\nimport html\n",
+        MADE | DRAWN | {"claims"},
+    ),
+    "tables": (
+        "report/kinds/table.py",
+        "from itertools",
+        "import sys\nfrom itertools",
+        TABLES | {"claims"},
+    ),
     "what drawings share": ("report/drawing.py", "import", "import sys\nimport", DRAWN),
-    "what a theorem is": ("exact/statement.py", "import torch\n", "import os\nimport torch\n", {"theory"}),
+    "what a theorem is": (
+        "exact/statement.py",
+        "import torch\n",
+        "import os\nimport torch\n",
+        {"theory"},
+    ),
     "the command": ("command/cli.py", "import sys\n", "import sys\nimport os\n", set()),
     "which runs there are": ("config/plan.py", "from pathlib", "import os\nfrom pathlib", set()),
     # Of what decides a run's bytes, what changes its meaning or could; and what only speaks.
     "a loop's operator": ("training/loop.py", "output.loss * share", "output.loss / share", RUNS),
-    "a default of a run": ("config/recipe.py", "momentum: DecayRate = 0.9", "momentum: DecayRate = 0.8", MEANT),
-    "how defaults are merged": ("config/registry.py", "... if default is None", "0 if default is None", MEANT | SAID),
-    "when an error is raised": ("config/run.py", "self.batch.size > examples", "self.batch.size >= examples", MEANT),
-    "a comment": ("objectives/nt_xent.py", "    n = len(z_a)\n", "    n = len(z_a)  # a batch\n", set()),
+    "a default of a run": (
+        "config/recipe.py",
+        "momentum: DecayRate = 0.9",
+        "momentum: DecayRate = 0.8",
+        MEANT,
+    ),
+    "how defaults are merged": (
+        "config/registry.py",
+        "... if default is None",
+        "0 if default is None",
+        MEANT | SAID,
+    ),
+    "when an error is raised": (
+        "config/run.py",
+        "self.batch.size > examples",
+        "self.batch.size >= examples",
+        MEANT,
+    ),
+    "a comment": (
+        "objectives/nt_xent.py",
+        "    n = len(z_a)\n",
+        "    n = len(z_a)  # a batch\n",
+        set(),
+    ),
     "words of a run's error": ("config/run.py", "is more than the", "exceeds the", set()),
     "the lock of a run": ("provenance/state.py", "60.0", "61.0", set()),
-    "a new loss": ("objectives/newest.py", "", "def newest(z_a, z_b):\n    return (z_a * z_b).sum()\n", set()),
+    "a new loss": (
+        "objectives/newest.py",
+        "",
+        "def newest(z_a, z_b):\n    return (z_a * z_b).sum()\n",
+        set(),
+    ),
     "what a claim may say": ("config/claims.py", "import math\n", "import math\nimport os\n", SAID),
 }
 
@@ -157,15 +236,35 @@ CHANGES: dict[str, tuple[str, str, str, set[str]]] = {
     "a title": (NORMS, "title: Linear probe", "title: By a line", {"table5_linear", "claims"}),
     "what a protocol is called": (NORMS, "  knn: {probe", "  neighbours: {probe", {"claims"}),
     "what a job may use": ("config/scales/tiny.yaml", "mem_mb: 100", "mem_mb: 200", set()),
-    "a scale's parameter of a probe": ("config/scales/tiny.yaml", "{knn: {k: 5}}", "{knn: {k: 4}}", ASKED | MADE),
+    "a scale's parameter of a probe": (
+        "config/scales/tiny.yaml",
+        "{knn: {k: 5}}",
+        "{knn: {k: 4}}",
+        ASKED | MADE,
+    ),
     "an epoch more": (NORMS, "[0, 250, 500]", "[0, 250, 375, 500]", ASKED | {"norms_over_epochs"}),
-    "a layer": (NORMS, KNN, KNN[:-1] + ", layer: embeddings}", ASKED | {"norms_over_epochs", "table5"}),
+    "a layer": (
+        NORMS,
+        KNN,
+        KNN[:-1] + ", layer: embeddings}",
+        ASKED | {"norms_over_epochs", "table5"},
+    ),
     "one thing less": (
         *(NORMS, "  table5_transfer:\n", "  table5_transfer:\n    missing: a test\n"),
         ASKED | {"table5_transfer"},
     ),
-    "a baseline": (NORMS, "knn_top1\n    baseline: {variant: default}", "knn_top1", {"table5", "claims"}),
-    "a label": (NORMS, "simclr: SimCLR", "simclr: SimCLR (Chen)", MADE | DRAWN | {"claims"} | NORMS_SIMULATED),
+    "a baseline": (
+        NORMS,
+        "knn_top1\n    baseline: {variant: default}",
+        "knn_top1",
+        {"table5", "claims"},
+    ),
+    "a label": (
+        NORMS,
+        "simclr: SimCLR",
+        "simclr: SimCLR (Chen)",
+        MADE | DRAWN | {"claims"} | NORMS_SIMULATED,
+    ),
     "a run's learning rate": (NORMS, "learning_rate: 0.03", "learning_rate: 0.04", ASKED | MADE),
     "a row of all of them": (NORMS, "simclr.gradscale, ", "", ASKED | MADE | {"simclr-gradscale1"}),
     "a parameter of a probe": (
@@ -180,10 +279,20 @@ CHANGES: dict[str, tuple[str, str, str, set[str]]] = {
     ),
     "a seed": ("config/scales/tiny.yaml", "seeds: [0]", "seeds: [1]", ASKED | MADE),
     "what an open choice says": (NORMS, "drawn by a fixed seed", "drawn by seed 0", {"claims"}),
-    "another paper": ("papers/lecture/paper.yaml", "title: kNN accuracy of one", "title: Of one", {"claims"}),
+    "another paper": (
+        "papers/lecture/paper.yaml",
+        "title: kNN accuracy of one",
+        "title: Of one",
+        {"claims"},
+    ),
     "a comment": (NORMS, "labels:", "# a comment\nlabels:", set()),
     "a theorem's place": (NORMS_CLAIMS, "Proposition 3.1", "Prop. 3.1", {"theory"}),
-    "a sentence": ("papers/lecture/sentences.yaml", "", "lecture.said: {checks: []}\n", {"lecture simulated"}),
+    "a sentence": (
+        "papers/lecture/sentences.yaml",
+        "",
+        "lecture.said: {checks: []}\n",
+        {"lecture simulated"},
+    ),
 }
 
 
@@ -239,7 +348,13 @@ def sources_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Writ
 def test_the_digest_is_of_the_content_alone(package: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Neither where the package lies nor the order of the modules matters; which modules they are does."""
     of_training = (f"training.{name}" for name in ("trainers.image", "weights", "determinism"))
-    names = (*of_training, "methods.simclr", "encoders.resnet8", "objectives.nt_xent", "objectives.debiased")
+    names = (
+        *of_training,
+        "methods.simclr",
+        "encoders.resnet8",
+        "objectives.nt_xent",
+        "objectives.debiased",
+    )
     modules = [f"hypersphere.{name}" for name in names]
     sources.forget()
     first = sources.code_digest(*modules)
@@ -263,7 +378,10 @@ def test_a_closure_follows_imports_but_not_through_silent_modules(sources_of: Wr
     others = dict.fromkeys(("__init__", "two", "three", "four", "five", "six"), "import json\n")
     sources_of(others | {"one": dedent(one), "errors": "import hypersphere.six\n"})
     found = sources.closure(["hypersphere.one"])
-    assert list(found) == ["hypersphere", *(f"hypersphere.{name}" for name in ("four", "one", "three", "two"))]
+    assert list(found) == [
+        "hypersphere",
+        *(f"hypersphere.{name}" for name in ("four", "one", "three", "two")),
+    ]
     assert found["hypersphere.two"] == "import json"
     assert sources.closure(["hypersphere.errors", "hypersphere.nowhere", "json"]) == {}
 
@@ -273,7 +391,9 @@ def test_a_modules_table_counts_with_it(sources_of: Write) -> None:
     found = []
     for table in ({}, {"two.csv": "name\na\n"}, {"two.csv": "name\nb\n"}):
         sources_of({"one": "import hypersphere.two", "two": "", "three": "", **table})
-        found.append([sources.code_digest(f"hypersphere.{name}") for name in ("one", "two", "three")])
+        found.append(
+            [sources.code_digest(f"hypersphere.{name}") for name in ("one", "two", "three")]
+        )
     assert [len(set(column)) for column in zip(*found, strict=True)] == [3, 3, 1]
 
 
@@ -287,13 +407,18 @@ def test_relative_imports_are_followed(sources_of: Write) -> None:
     }
     sources_of(texts | dict.fromkeys(("inner/aside", "inner/sibling", "beside", "alone"), ""))
     modules = ("inner", "inner.aside", "inner.deep", "inner.sibling", "beside", "top")
-    assert set(sources.closure(["hypersphere.top"])) == {"hypersphere", *(f"hypersphere.{name}" for name in modules)}
+    assert set(sources.closure(["hypersphere.top"])) == {
+        "hypersphere",
+        *(f"hypersphere.{name}" for name in modules),
+    }
 
 
 def test_which_modules_exist() -> None:
     assert sources.source_of("hypersphere.prng")
     assert sources.source_of("hypersphere.training")
-    assert not any(map(sources.source_of, ("hypersphere.prng.uniform", "hypersphere.nowhere", "json", "prng")))
+    assert not any(
+        map(sources.source_of, ("hypersphere.prng.uniform", "hypersphere.nowhere", "json", "prng"))
+    )
     assert all(map(sources.source_of, sources.SILENT))  # one renamed would count again
 
 
@@ -304,7 +429,10 @@ def test_which_modules_exist() -> None:
         ("raise errors.Wrong(text, 3)", "raise errors.Wrong"),
         ("raise", "raise"),
         ("raise error", "raise error"),
-        ("def f(x: int) -> int:\n    'Words.'\n    return x  # words", "def f(x: int) -> int:\n    return x"),
+        (
+            "def f(x: int) -> int:\n    'Words.'\n    return x  # words",
+            "def f(x: int) -> int:\n    return x",
+        ),
         ("class C:\n    x: int = 1\n    'Words.'", "class C:\n    x: int = 1"),
         ("print('1')", "print('1')"),
         ("x = 'words'", "x = 'words'"),
@@ -325,8 +453,12 @@ def test_environment_names_versions_and_processor() -> None:
 
 def test_environment_names_the_instructions_that_torch_computes_with() -> None:
     """Not those that the processor has: a variable of torch's chooses fewer, and weights have other bytes."""
-    code = "from hypersphere.provenance import digests; print(digests.environment()['instructions'])"
+    code = (
+        "from hypersphere.provenance import digests; print(digests.environment()['instructions'])"
+    )
     given = os.environ | {"ATEN_CPU_CAPABILITY": "default"}
-    done = subprocess.run([sys.executable, "-c", code], env=given, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=given, capture_output=True, text=True, check=True
+    )
     assert done.stdout == "DEFAULT\n"
     assert digests.environment()["instructions"] == torch.backends.cpu.get_cpu_capability()

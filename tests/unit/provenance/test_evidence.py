@@ -54,7 +54,9 @@ def run(tiny_plan: Plan, finished: Path) -> Run:
 
 
 def packed(plan: Plan, run: Run) -> Record:
-    (record,) = records.read_folder(evidence.pack(plan, run), plan.config.scale_name, plan.config.scale.level)
+    (record,) = records.read_folder(
+        evidence.pack(plan, run), plan.config.scale_name, plan.config.scale.level
+    )
     return record
 
 
@@ -69,7 +71,12 @@ def test_a_small_run_is_packed_beside_its_results(tiny_plan: Plan, run: Run) -> 
     assert (tiny_plan.config.root / "results" / "tiny" / "evidence" / "runs.csv").exists()
     assert not (tiny_plan.config.root / "evidence" / "tiny").exists()
     assert record.run == run
-    assert (record.scale, record.level, record.status, record.epochs) == ("tiny", "quick", "finished", 4)
+    assert (record.scale, record.level, record.status, record.epochs) == (
+        "tiny",
+        "quick",
+        "finished",
+        4,
+    )
     assert [row["epoch"] for row in record.history] == [1, 2, 3, 4]
     paths = [tiny_plan.evaluation_file(run.name, name) for name in tiny_plan.evaluations[run.name]]
     table = pd.concat(pd.read_csv(path, dtype=str, keep_default_na=False) for path in paths)
@@ -79,27 +86,44 @@ def test_a_small_run_is_packed_beside_its_results(tiny_plan: Plan, run: Run) -> 
     assert [one.value for one in record.evaluations] == table["value"].astype(float).tolist()
     by_probe = digests_of(tiny_plan, run)
     manifest = files.read_json(tiny_plan.run_folder(run.name) / "manifest.json")
-    assert (record.files, record.code, record.data) == (manifest["files"], manifest["code"], manifest["data"])
+    assert (record.files, record.code, record.data) == (
+        manifest["files"],
+        manifest["code"],
+        manifest["data"],
+    )
     assert {(one.protocol, one.measure, one.target) for one in record.pixels} == {
         *((by_probe["knn"], f"knn_top{k}", "upright") for k in (1, 5)),
-        *((by_probe["linear"], f"linear_top{k}", on) for k in (1, 5) for on in ("turned", "upright")),
+        *(
+            (by_probe["linear"], f"linear_top{k}", on)
+            for k in (1, 5)
+            for on in ("turned", "upright")
+        ),
     }
     for one in record.evaluations:
-        about, asked = record.evaluated_by[one.by], tiny_plan.evaluations[run.name][one.protocol].protocol
+        about, asked = (
+            record.evaluated_by[one.by],
+            tiny_plan.evaluations[run.name][one.protocol].protocol,
+        )
         assert about.code == digests.protocol_digest(asked, run)
         assert about.protocol == asked.model_dump(mode="json", include={"probe", "layer"})
         assert about.device == {"type": "cpu", "name": "cpu"}
 
 
-def test_the_repeated_images_of_a_runs_datasets_go_with_its_record(tiny_plan: Plan, run: Run, refused: Refused) -> None:
+def test_the_repeated_images_of_a_runs_datasets_go_with_its_record(
+    tiny_plan: Plan, run: Run, refused: Refused
+) -> None:
     """Of the dataset it was trained on and of those it was probed on. Another count of the same bytes is refused."""
     folder = evidence.pack(tiny_plan, run)
     prepared = {
-        one.folder: store.open(tiny_plan.data_folder(one)) for name, one in tiny_plan.datasets.items() if name in TINY
+        one.folder: store.open(tiny_plan.data_folder(one))
+        for name, one in tiny_plan.datasets.items()
+        if name in TINY
     }
     assert records.counted(folder) == {name: one.repeated for name, one in prepared.items()}
     rows = records.read_tables(folder)["datasets"]
-    assert {row["dataset"]: row["data"] for row in rows} == {name: one.digest for name, one in prepared.items()}
+    assert {row["dataset"]: row["data"] for row in rows} == {
+        name: one.digest for name, one in prepared.items()
+    }
     before = {path.name: path.read_bytes() for path in folder.glob("*.csv")}
     assert evidence.pack(tiny_plan, run) == folder
     assert {path.name: path.read_bytes() for path in folder.glob("*.csv")} == before
@@ -138,12 +162,17 @@ def test_a_diverged_run_is_packed(tiny_plan: Plan, monkeypatch: pytest.MonkeyPat
     assert (record.status, record.epochs) == ("diverged", 2)
     assert record.history[-1]["loss"] is None
     assert record.history[0]["loss"] is not None
-    trained = {(m.status, m.value, m.n_test, m.classes, m.reading) for m in record.evaluations if m.epoch}
+    trained = {
+        (m.status, m.value, m.n_test, m.classes, m.reading) for m in record.evaluations if m.epoch
+    }
     assert trained == {("diverged", None, None, None, "")}
-    assert {m.status for m in record.evaluations if not m.epoch} == {"finished"}  # its initial weights are any run's
+    # its initial weights are any run's
+    assert {m.status for m in record.evaluations if not m.epoch} == {"finished"}
 
 
-def test_what_is_altered_or_not_measured_is_refused(tiny_plan: Plan, run: Run, refused: Refused) -> None:
+def test_what_is_altered_or_not_measured_is_refused(
+    tiny_plan: Plan, run: Run, refused: Refused
+) -> None:
     """However many of its protocols are there."""
     measured = tiny_plan.evaluation_file(run.name, digests_of(tiny_plan, run)["knn"])
     for path in (tiny_plan.run_folder(run.name) / "encoder.safetensors", measured):
@@ -192,7 +221,11 @@ def rewrite(folder: Path, content: Iterable[Record]) -> None:
     tables["datasets"] = [COUNTED]
     for record in content:
         for name, rows in records.rows(record).items():
-            tables[name] += [row for row in rows if name in ("history", "measurements") or row not in tables[name]]
+            tables[name] += [
+                row
+                for row in rows
+                if name in ("history", "measurements") or row not in tables[name]
+            ]
     for name, columns in records.TABLES.items():
         with (folder / f"{name}.csv").open("w", newline="") as handle:
             writer = csv.DictWriter(handle, columns, lineterminator="\n")
@@ -220,13 +253,20 @@ def setting(path: str, value: object) -> Change:
     return change
 
 
-ELSEWHERE, OTHER_CODE = setting("device/name", "another processor"), setting("code", "0123456789abcdef")
+ELSEWHERE, OTHER_CODE = (
+    setting("device/name", "another processor"),
+    setting("code", "0123456789abcdef"),
+)
 
 
 def of_its_history(content: dict[str, Any]) -> None:
     """The checksum of history.csv, as training writes it, is that of the record's history."""
-    written = pd.DataFrame(content["history"]).astype({"epoch": int})[["epoch", "loss", "norm", "learning_rate"]]
-    content["files"]["history.csv"] = hashlib.sha256(written.to_csv(index=False, na_rep="nan").encode()).hexdigest()
+    written = pd.DataFrame(content["history"]).astype({"epoch": int})[
+        ["epoch", "loss", "norm", "learning_rate"]
+    ]
+    content["files"]["history.csv"] = hashlib.sha256(
+        written.to_csv(index=False, na_rep="nan").encode()
+    ).hexdigest()
 
 
 def of_another_protocol(content: dict[str, Any]) -> None:
@@ -252,7 +292,8 @@ def test_packed_runs_are_found_without_their_results(root: Path) -> None:
     assert "no record of this run in evidence/laptop" in lost
     reasons = set(plan.missing("embedding_norms", "spread_of_norms").values())
     assert "records of evidence hold no values of single images" in reasons
-    assert planning.make(root, {"scale": "laptop", "evidence_only": True, "threads": 2}).runs == {}  # another scale
+    # another scale
+    assert planning.make(root, {"scale": "laptop", "evidence_only": True, "threads": 2}).runs == {}
 
 
 def test_records_give_the_same_numbers_as_the_runs(root: Path) -> None:
@@ -260,14 +301,25 @@ def test_records_give_the_same_numbers_as_the_runs(root: Path) -> None:
     for key in recorded.made_artifacts:
         cells = [cell for cell in recorded.artifacts[key] if not cell.missing]
         wanted = {(cell.text, cell.run.name) for cell in cells if cell.run}
-        same = [cell for cell in trained.artifacts[key] if cell.run and (cell.text, cell.run.name) in wanted]
+        same = [
+            cell
+            for cell in trained.artifacts[key]
+            if cell.run and (cell.text, cell.run.name) in wanted
+        ]
         assert len(cells) == len(same) > 0
         tables = [
-            pd.DataFrame([*measurer.rows(some), *measurer.controls(some)]).astype({"seed": "Int64", "n_test": "Int64"})
-            for measurer, some in ((gather.Measurer(trained), same), (gather.Measurer(recorded), cells))
+            pd.DataFrame([*measurer.rows(some), *measurer.controls(some)]).astype(
+                {"seed": "Int64", "n_test": "Int64"}
+            )
+            for measurer, some in (
+                (gather.Measurer(trained), same),
+                (gather.Measurer(recorded), cells),
+            )
         ]
         assert tables[0].drop(columns="value").equals(tables[1].drop(columns="value"))
-        assert tables[0]["value"].tolist() == pytest.approx(tables[1]["value"].tolist(), nan_ok=True, abs=0)
+        assert tables[0]["value"].tolist() == pytest.approx(
+            tables[1]["value"].tolist(), nan_ok=True, abs=0
+        )
     names = list(recorded.runs)
     assert gather.runs(trained, names).equals(gather.runs(recorded, names))
 
@@ -290,11 +342,19 @@ def test_a_finished_run_of_which_a_measure_is_undefined_is_kept_and_counts_as_it
     for run in (first, *others):
         evidence.pack(trained, run)
     (record,) = (one for one in kept(laptop_root) if one.name == first.name)
-    assert {one.status for one in record.answers(digests_of(trained, first)["knn"])} == {"undefined"}
-    assert {one.status for one in record.answers(digests_of(trained, first)["linear"])} == {"finished"}
+    assert {one.status for one in record.answers(digests_of(trained, first)["knn"])} == {
+        "undefined"
+    }
+    assert {one.status for one in record.answers(digests_of(trained, first)["linear"])} == {
+        "finished"
+    }
     counts = []
     for plan in (trained, recorded_plan(laptop_root)):
-        cells = [cell for cell in plan.artifacts["embedding_norms", "table5"] if cell.run == first and not cell.missing]
+        cells = [
+            cell
+            for cell in plan.artifacts["embedding_norms", "table5"]
+            if cell.run == first and not cell.missing
+        ]
         counts.append([row["status"] for row in gather.Measurer(plan).rows(cells)])
     assert counts[0] == counts[1] == ["undefined"]
 
@@ -302,11 +362,18 @@ def test_a_finished_run_of_which_a_measure_is_undefined_is_kept_and_counts_as_it
 def test_an_untrained_encoder_is_that_of_any_record_of_equal_weights(root: Path) -> None:
     """Of a run that differs in its rate alone; where no record has one, the artifact is made without."""
     key = ("embedding_norms", "table5")
-    (control,) = {cell.run.name: cell for cell in recorded_plan(root).controls[key] if cell.run}.values()
+    (control,) = {
+        cell.run.name: cell for cell in recorded_plan(root).controls[key] if cell.run
+    }.values()
     numbers = gather.Measurer(recorded_plan(root)).rows([control])
     (own,) = (record for record in kept(root) if record.name == control.run.name)
     others = [
-        changed(record, lambda one: one.update(evaluations=[each for each in one["evaluations"] if each["epoch"]]))
+        changed(
+            record,
+            lambda one: one.update(
+                evaluations=[each for each in one["evaluations"] if each["epoch"]]
+            ),
+        )
         for record in kept(root)
     ]
     rewrite(root / "evidence" / "laptop", others)
@@ -322,27 +389,42 @@ def test_an_untrained_encoder_is_that_of_any_record_of_equal_weights(root: Path)
 
 def test_a_seed_counts_once_whatever_its_replicates(root: Path) -> None:
     def numbers_of_seeds(plan: Plan) -> dict[str, int]:
-        table = measure.judged_tables(plan, "embedding_norms", "table5", rules.load(plan.config.root))["summary"]
+        table = measure.judged_tables(
+            plan, "embedding_norms", "table5", rules.load(plan.config.root)
+        )["summary"]
         return dict(zip(table["coordinates"], table["n"], strict=True))
 
     before = numbers_of_seeds(recorded_plan(root))
-    replicates = [changed(record, change) for change in (ELSEWHERE, OTHER_CODE) for record in kept(root)]
+    replicates = [
+        changed(record, change) for change in (ELSEWHERE, OTHER_CODE) for record in kept(root)
+    ]
     rewrite(root / "evidence" / "laptop", [*kept(root), *replicates])
     plan = recorded_plan(root)
     assert all(len(of_run) == 3 for of_run in plan.records.values())
     assert numbers_of_seeds(plan) == before
     assert before
-    rewrite(root / "evidence" / "laptop", [changed(record, of_another_protocol) for record in kept(root)])
-    assert not [cell for cell in recorded_plan(root).artifacts["embedding_norms", "table5"] if not cell.missing]
+    rewrite(
+        root / "evidence" / "laptop",
+        [changed(record, of_another_protocol) for record in kept(root)],
+    )
+    assert not [
+        cell
+        for cell in recorded_plan(root).artifacts["embedding_norms", "table5"]
+        if not cell.missing
+    ]
 
 
-def test_of_replicates_float32_speaks_first_and_then_what_confirms_a_study_and_a_cpu(root: Path) -> None:
+def test_of_replicates_float32_speaks_first_and_then_what_confirms_a_study_and_a_cpu(
+    root: Path,
+) -> None:
     """And then the least key, wherever they stand."""
     first = kept(root)[0]
     gpu = changed(first, setting("device", {"name": "a GPU", "type": "cuda"}))
     confirms = changed(first, setting("plan", "ours/any=01234567"), setting("code", "2" * 16))
     rounded = changed(first, setting("numerics/precision", "bfloat16"))
-    plain = sorted([first, changed(first, ELSEWHERE), changed(first, OTHER_CODE)], key=lambda one: one.key)
+    plain = sorted(
+        [first, changed(first, ELSEWHERE), changed(first, OTHER_CODE)], key=lambda one: one.key
+    )
     expected = [confirms, *plain, gpu, rounded]
     for replicates in (expected, expected[::-1], [*expected[3:], *expected[:3]]):
         rewrite(root / "evidence" / "laptop", replicates)
@@ -362,7 +444,9 @@ def test_records_that_come_at_once_are_all_there_once(root: Path, given: Path) -
     """As jobs of several batches add them: each waits for the lock of the folder. Each comes twice here."""
     plan, content = trained_plan(root), records.read_folder(given, "laptop")
     with ThreadPoolExecutor(6) as pool:
-        added = list(pool.map(lambda record: evidence.add(plan.config.evidence, [record], plan), content * 2))
+        added = list(
+            pool.map(lambda record: evidence.add(plan.config.evidence, [record], plan), content * 2)
+        )
     assert sorted(map(len, added)) == [0] * len(content) + [1] * len(content)
     assert {one.key: one for one in kept(root)} == {one.key: one for one in content}
     assert len(kept(root)) == len(content)
@@ -383,19 +467,27 @@ def test_records_are_taken_in_once_and_those_of_another_code_of_training_beside_
     assert tables_of(plan.config.evidence) == before
     first = content[0]
     value = first.evaluations[0].value or 0.0
-    anew = {"code": "0123456789abcdef", "files/encoder.safetensors": "0" * 64, "evaluations/0/value": value + 1}
+    anew = {
+        "code": "0123456789abcdef",
+        "files/encoder.safetensors": "0" * 64,
+        "evaluations/0/value": value + 1,
+    }
     rewrite(given, [changed(first, *(setting(place, said) for place, said in anew.items()))])
     evidence.take_in(plan, given)
     of_run = records.read_all(plan.config.evidence)[first.name]
     assert len(of_run) == 2
     assert first in of_run
-    assert all(table.startswith(before[name]) for name, table in tables_of(plan.config.evidence).items())
+    assert all(
+        table.startswith(before[name]) for name, table in tables_of(plan.config.evidence).items()
+    )
     (tmp_path / "empty").mkdir()
     with refused():
         evidence.take_in(plan, tmp_path / "empty")
 
 
-def test_one_contradiction_and_nothing_is_taken_in(root: Path, given: Path, approve: Approve) -> None:
+def test_one_contradiction_and_nothing_is_taken_in(
+    root: Path, given: Path, approve: Approve
+) -> None:
     """Numbers and keys, which differ between processors, are approved as ellipses."""
     plan = trained_plan(root)
     last = records.read_folder(given, "laptop")[-1]
@@ -410,20 +502,29 @@ def test_one_contradiction_and_nothing_is_taken_in(root: Path, given: Path, appr
         assert tables_of(plan.config.evidence) == before
 
 
-def test_answers_of_more_protocols_are_added_to_a_record_that_is_there(root: Path, given: Path) -> None:
+def test_answers_of_more_protocols_are_added_to_a_record_that_is_there(
+    root: Path, given: Path
+) -> None:
     plan, whole = trained_plan(root), records.read_folder(given, "laptop")
 
     def without_pixels_and_norms(content: dict[str, Any]) -> None:
         content["pixels"] = []
         content["evaluations"] = [one for one in content["evaluations"] if one["measure"] != "norm"]
         used = {one["by"] for one in content["evaluations"]}
-        content["evaluated_by"] = {by: about for by, about in content["evaluated_by"].items() if by in used}
+        content["evaluated_by"] = {
+            by: about for by, about in content["evaluated_by"].items() if by in used
+        }
 
     rewrite(plan.config.evidence, [changed(record, without_pixels_and_norms) for record in whole])
     before = tables_of(plan.config.evidence)
     evidence.take_in(plan, given)
-    assert all(content.startswith(before[name]) for name, content in tables_of(plan.config.evidence).items())
-    by_place = [sorted(one.evaluations, key=lambda answer: answer.place) for one in (*kept(root), *whole)]
+    assert all(
+        content.startswith(before[name])
+        for name, content in tables_of(plan.config.evidence).items()
+    )
+    by_place = [
+        sorted(one.evaluations, key=lambda answer: answer.place) for one in (*kept(root), *whole)
+    ]
     assert by_place[: len(whole)] == by_place[len(whole) :]
     assert [record.pixels for record in kept(root)] == [record.pixels for record in whole]
 
@@ -442,19 +543,27 @@ def test_a_kill_between_two_tables_adds_nothing_and_the_next_writer_mends_it(
     assert kept(root) == before
     evidence.take_in(plan, given)
     assert kept(root) == whole
-    assert sorted(path.name for path in plan.config.evidence.glob("*.csv")) == sorted(tables_of(given))
+    assert sorted(path.name for path in plan.config.evidence.glob("*.csv")) == sorted(
+        tables_of(given)
+    )
     assert not list(plan.config.evidence.glob(".*.part"))
 
 
 @pytest.mark.parametrize("name", records.TABLES)
-def test_a_table_whose_columns_come_in_another_order_is_written_as_before(root: Path, given: Path, name: str) -> None:
+def test_a_table_whose_columns_come_in_another_order_is_written_as_before(
+    root: Path, given: Path, name: str
+) -> None:
     """Whatever the order, one more record gives the bytes that it gives without; and they can be read."""
     plan, (first, *rest) = trained_plan(root), records.read_folder(given, "laptop")
     rewrite(plan.config.evidence, [first])
     before = tables_of(plan.config.evidence)
     evidence.add(plan.config.evidence, rest, plan)
     expected, columns = tables_of(plan.config.evidence), records.TABLES[name]
-    orders = {columns[::-1], (*columns[1:], columns[0]), *itertools.islice(itertools.permutations(columns), 1, 4)}
+    orders = {
+        columns[::-1],
+        (*columns[1:], columns[0]),
+        *itertools.islice(itertools.permutations(columns), 1, 4),
+    }
     for order in orders - {columns}:
         for file, content in before.items():
             (plan.config.evidence / file).write_bytes(content)
@@ -466,7 +575,9 @@ def test_a_table_whose_columns_come_in_another_order_is_written_as_before(root: 
 
 
 @pytest.mark.parametrize("name", ["environments", "protocols", "runs"])
-def test_a_table_whose_rows_come_in_another_order_gets_no_row_twice(root: Path, given: Path, name: str) -> None:
+def test_a_table_whose_rows_come_in_another_order_gets_no_row_twice(
+    root: Path, given: Path, name: str
+) -> None:
     """Where the order says nothing but which came first: it stays, and new rows follow."""
     plan, content = trained_plan(root), records.read_folder(given, "laptop")
     some, rest = [content[0], changed(content[1], ELSEWHERE)], content[2:]

@@ -14,7 +14,10 @@ from hypersphere.provenance.exact import Exact
 def test_the_claims_of_a_paper_are_read_while_those_of_another_are_copied(tmp_path: Path) -> None:
     """Its table is there before its manifest. The control asks for both papers."""
     results = Exact(tmp_path, {paper: tmp_path / paper for paper in ("mine", "other", "none")})
-    for folder, name, paper in ((tmp_path, "theory_claims", "mine"), (tmp_path / "mine", "claims", "mine")):
+    for folder, name, paper in (
+        (tmp_path, "theory_claims", "mine"),
+        (tmp_path / "mine", "claims", "mine"),
+    ):
         table = pd.DataFrame([{"id": name, "paper": paper}], columns=list(CLAIMS))
         tables.write(folder, {name: (table, CLAIMS)})
     (tmp_path / "other").mkdir()

@@ -57,21 +57,55 @@ def made_up(plan: Plan, run: Run) -> Record:
     for cell in plan.cells:
         if cell.run != first or cell.missing or cell.how is None or cell.target is None:
             continue
-        about = {"protocol": cell.how.model_dump(mode="json", include={"probe", "layer"}), "code": "0" * 16}
+        about = {
+            "protocol": cell.how.model_dump(mode="json", include={"probe", "layer"}),
+            "code": "0" * 16,
+        }
         about |= {"device": CPU, "threads": 1, "environment": ENVIRONMENT}
         by, name = files.digest(about, 8), cell.how.of_probe(cell.measure)
         measured_by[by] = about
-        place = {"epoch": cell.epoch, "protocol": cell.how.digest, "measure": name, "target": cell.target.name}
-        found = {"value": round(draw(1, 2), 2), "n_test": 30, "classes": 10, "status": "finished", "by": by}
-        answers.setdefault((*place.values(), cell.reading), place | {"reading": cell.reading} | found)
-    weights = {name: sha256(run.name, name) for name in ("encoder.safetensors", "heads.safetensors")}
+        place = {
+            "epoch": cell.epoch,
+            "protocol": cell.how.digest,
+            "measure": name,
+            "target": cell.target.name,
+        }
+        found = {
+            "value": round(draw(1, 2), 2),
+            "n_test": 30,
+            "classes": 10,
+            "status": "finished",
+            "by": by,
+        }
+        answers.setdefault(
+            (*place.values(), cell.reading), place | {"reading": cell.reading} | found
+        )
+    weights = {
+        name: sha256(run.name, name) for name in ("encoder.safetensors", "heads.safetensors")
+    }
     content: dict[str, Any] = {"files": weights, "history": history}
     of_its_history(content)
     return Record.model_validate(
         {
-            **{"name": run.name, "scale": "laptop", "level": "laptop", "run": run.model_dump(mode="json")},
-            **{"status": "finished", "epochs": run.schedule.epochs, "code": "0" * 16, "data": sha256(run.dataset.name)},
-            **{"device": CPU, "numerics": NUMERICS, "environment": ENVIRONMENT, "seconds": 9.0, "peak_memory_mb": 99},
+            **{
+                "name": run.name,
+                "scale": "laptop",
+                "level": "laptop",
+                "run": run.model_dump(mode="json"),
+            },
+            **{
+                "status": "finished",
+                "epochs": run.schedule.epochs,
+                "code": "0" * 16,
+                "data": sha256(run.dataset.name),
+            },
+            **{
+                "device": CPU,
+                "numerics": NUMERICS,
+                "environment": ENVIRONMENT,
+                "seconds": 9.0,
+                "peak_memory_mb": 99,
+            },
             **content,
             **{"evaluations": list(answers.values()), "pixels": [], "evaluated_by": measured_by},
         }
@@ -86,7 +120,11 @@ def _but_seed(run: Run) -> str:
 def root(tiny_root: Path) -> Path:
     """A project of a scale ``laptop``, of which nothing is trained."""
     scale = tiny_root / "config" / "scales" / "tiny.yaml"
-    text = scale.read_text().replace("scale: tiny", "scale: laptop").replace("level: quick", "level: laptop")
+    text = (
+        scale.read_text()
+        .replace("scale: tiny", "scale: laptop")
+        .replace("level: quick", "level: laptop")
+    )
     scale.with_name("laptop.yaml").write_text(text.replace("seeds: [0]", f"seeds: {[*SEEDS]}"))
     return tiny_root
 
@@ -99,8 +137,13 @@ def plan(root: Path) -> Plan:
 @pytest.fixture
 def sound(plan: Plan) -> list[Record]:
     """Three seeds of the baseline, and of a variant, on one dataset: first the baseline's."""
-    found = [one for name, one in plan.runs.items() if re.match(r"simclr-(default|cut3)-upright", name)]
-    return [made_up(plan, run) for run in sorted(found, key=lambda run: (run.initialisation is not None, run.seed))]
+    found = [
+        one for name, one in plan.runs.items() if re.match(r"simclr-(default|cut3)-upright", name)
+    ]
+    return [
+        made_up(plan, run)
+        for run in sorted(found, key=lambda run: (run.initialisation is not None, run.seed))
+    ]
 
 
 def copy_as(original: Record, run: Run) -> Record:
@@ -128,7 +171,11 @@ def one_digit(place: str) -> Change:
         for key in keys:
             inner = inner[key]
         value = inner[last]
-        inner[last] = value[:-1] + ("1" if value[-1] == "0" else "0") if isinstance(value, str) else value + 1e-3
+        inner[last] = (
+            value[:-1] + ("1" if value[-1] == "0" else "0")
+            if isinstance(value, str)
+            else value + 1e-3
+        )
 
     return change
 
@@ -137,7 +184,9 @@ def new_weights(content: dict[str, Any]) -> None:
     content["files"]["encoder.safetensors"] = sha256(content["name"], "others")
 
 
-NEW_HISTORY = history_of(lambda content: [one_digit(f"history/{at}/loss")(content) for at in range(4)])
+NEW_HISTORY = history_of(
+    lambda content: [one_digit(f"history/{at}/loss")(content) for at in range(4)]
+)
 Members = dict[str, Callable[[list[Record]], list[Record]]]
 
 
@@ -157,7 +206,9 @@ def copied_seed(*changes: Change) -> Callable[[list[Record]], list[Record]]:
 
 REFUSED: Members = {
     "a copied seed": copied_seed(),
-    "a copied seed with one digit of its weights changed": copied_seed(one_digit("files/encoder.safetensors")),
+    "a copied seed with one digit of its weights changed": copied_seed(
+        one_digit("files/encoder.safetensors")
+    ),
     "a copied seed with one digit of its history changed": copied_seed(
         new_weights, history_of(one_digit("history/2/norm"))
     ),
@@ -174,7 +225,9 @@ REFUSED: Members = {
     "an unknown reading": with_first(setting("evaluations/0/reading", "moon=full")),
     "no reading": with_first(setting("evaluations/0/reading", "split")),
     "a reading of the run": with_first(setting("evaluations/0/reading", "seed=3")),
-    "a reading in another order": with_first(setting("evaluations/0/reading", "bucket=1;split=test")),
+    "a reading in another order": with_first(
+        setting("evaluations/0/reading", "bucket=1;split=test")
+    ),
     "markup as device": unchecked(device={"type": "cpu", "name": "<b>cpu</b>"}),
     "a link as device": unchecked(device={"type": "cpu", "name": "[cpu](javascript:alert)"}),
     "a formula as device": unchecked(device={"type": "cpu", "name": "$x$"}),
@@ -192,7 +245,9 @@ REFUSED: Members = {
 """Refused where records are taken in and where they are read, by one sentence."""
 
 
-def refusals(root: Path, plan: Plan, content: Callable[[Path], object], tmp_path: Path) -> list[str]:
+def refusals(
+    root: Path, plan: Plan, content: Callable[[Path], object], tmp_path: Path
+) -> list[str]:
     """What is said where ``content`` is taken in, and where it is read; without the folders."""
     said = []
     given, kept = tmp_path / "given", root / "evidence" / "laptop"
@@ -208,7 +263,9 @@ def refusals(root: Path, plan: Plan, content: Callable[[Path], object], tmp_path
     return said
 
 
-def test_sound_records_are_taken_in_and_read(root: Path, plan: Plan, sound: list[Record], tmp_path: Path) -> None:
+def test_sound_records_are_taken_in_and_read(
+    root: Path, plan: Plan, sound: list[Record], tmp_path: Path
+) -> None:
     """Without a word: the control of all tables below."""
     rewrite(tmp_path / "given", sound)
     assert evidence.take_in(plan, tmp_path / "given") == sound
@@ -244,8 +301,12 @@ def test_a_record_that_fools_is_refused(
 
 def test_a_history_without_numbers_is_of_no_file() -> None:
     """Each lost number can be nan or either infinity, so that forty of them could be those of 3^40 files."""
-    rows = [{"epoch": float(at), "loss": None, "norm": None, "learning_rate": 0.1} for at in range(1, 21)]
-    assert len(list(records._checksums(rows[:1]))) == 3**2 * 6  # orders of the three columns after the epoch
+    rows = [
+        {"epoch": float(at), "loss": None, "norm": None, "learning_rate": 0.1}
+        for at in range(1, 21)
+    ]
+    # orders of the three columns after the epoch
+    assert len(list(records._checksums(rows[:1]))) == 3**2 * 6
     assert list(records._checksums(rows)) == []
 
 
@@ -293,7 +354,12 @@ SPELLINGS: dict[str, Callable[[str], str]] = {
     "a fraction": lambda text: "1/2",
     "a percent sign": lambda text: f"{text}%",
 }
-COLUMNS = [(table, column) for table, columns in records.NUMBERS.items() for column in columns if column != "return"]
+COLUMNS = [
+    (table, column)
+    for table, columns in records.NUMBERS.items()
+    for column in columns
+    if column != "return"
+]
 
 
 @pytest.mark.parametrize(("table", "column"), COLUMNS)
@@ -334,7 +400,8 @@ def without(*tables: str) -> Callable[[Path], None]:
     return remove
 
 
-NEEDED = [name for name in records.TABLES if name != "datasets"]  # older records have no counts of repeated images
+# older records have no counts of repeated images
+NEEDED = [name for name in records.TABLES if name != "datasets"]
 EMPTIED = {
     **{f"no {name}": without(name) for name in NEEDED},
     **{f"an empty {name}": alone(name) for name in NEEDED},
@@ -366,7 +433,9 @@ def test_a_table_that_is_missing_or_empty_is_refused(
     assert judged_records.recorded_scales(root) == ["laptop"]
 
 
-def test_who_adds_records_mends_what_a_kill_left(root: Path, plan: Plan, sound: list[Record]) -> None:
+def test_who_adds_records_mends_what_a_kill_left(
+    root: Path, plan: Plan, sound: list[Record]
+) -> None:
     """The first tables alone, of the first record of all."""
     kept = plan.config.evidence
     for count in range(1, len(records.TABLES)):
@@ -465,13 +534,18 @@ SAID: dict[str, tuple[Callable[[list[Record]], list[Record]], str]] = {
     ),
     "such a copy with another history": (all_seeds(NEW_HISTORY), TWINS),
     "a GPU in one arm": (in_one_arm(CUDA), "runs of cpu and cuda are mixed"),
-    "a GPU for one seed": (lambda sound: [*sound[:5], changed(sound[5], CUDA)], "runs of cpu and cuda are mixed"),
+    "a GPU for one seed": (
+        lambda sound: [*sound[:5], changed(sound[5], CUDA)],
+        "runs of cpu and cuda are mixed",
+    ),
     "bfloat16 in one arm": (
         in_one_arm(setting("numerics/precision", "bfloat16")),
         "runs of bfloat16 and float32 are mixed",
     ),
     "tf32 in one arm": (
-        lambda sound: [changed(one, CUDA, *([TF32] if at > 2 else [])) for at, one in enumerate(sound)],
+        lambda sound: [
+            changed(one, CUDA, *([TF32] if at > 2 else [])) for at, one in enumerate(sound)
+        ],
         "runs of float32 and tf32 are mixed",
     ),
 }
@@ -488,14 +562,18 @@ def test_arms_that_are_one_or_were_made_otherwise_are_said_beside_the_number(
     read = recorded(root)
     made, judged = numbers(read)
     assert re.search(expected, "; ".join(likeness.unlike(made["runs"])))
-    compared = [row for row in judged.values() if row["kind"] == "comparison" and "cut3" in row["runs"]]
+    compared = [
+        row for row in judged.values() if row["kind"] == "comparison" and "cut3" in row["runs"]
+    ]
     assert compared
     for row in compared:
         assert re.search(expected, row["why"])
         assert row["answer"] == "cannot tell"
 
 
-def test_where_a_second_record_of_a_run_stands_decides_nothing_and_it_is_said(root: Path, sound: list[Record]) -> None:
+def test_where_a_second_record_of_a_run_stands_decides_nothing_and_it_is_said(
+    root: Path, sound: list[Record]
+) -> None:
     """Of another code, with other numbers, before or behind the first; and one of another precision never speaks."""
     other_code = setting("code", "1" * 16), setting("evaluations/0/value", 99.0), new_weights
     second = changed(sound[0], *other_code)
@@ -520,12 +598,18 @@ def test_a_published_scale_of_other_settings_is_not_taken_in_and_counts_for_noth
 ) -> None:
     """A record of the laptop scale, entered under evidence/paper as one of the published scale."""
     scale = root / "config" / "scales" / "laptop.yaml"
-    text = scale.read_text().replace("scale: laptop", "scale: paper").replace("level: laptop", "level: paper")
+    text = (
+        scale.read_text()
+        .replace("scale: laptop", "scale: paper")
+        .replace("level: laptop", "level: paper")
+    )
     scale.with_name("paper.yaml").write_text(text.replace("epochs: 4", "epochs: 8"))
     posing = [changed(one, setting("scale", "paper"), setting("level", "paper")) for one in sound]
     rewrite(tmp_path / "given", posing)
     published = planning.make(root, {"scale": "paper"})
-    with pytest.raises(HypersphereError, match=r"runs.csv: simclr-\S+: run: no artifact of scale paper asks for it"):
+    with pytest.raises(
+        HypersphereError, match=r"runs.csv: simclr-\S+: run: no artifact of scale paper asks for it"
+    ):
         evidence.take_in(published, tmp_path / "given")
     rewrite(root / "evidence" / "paper", posing)
     read = planning.make(root, {"scale": "paper", "evidence_only": True})
@@ -560,7 +644,9 @@ def test_what_cannot_be_told_is_listed_in_the_docs(
     assert uncounted(recorded(root)) == []
 
 
-def test_collapsed_and_diverged_runs_may_be_alike(root: Path, plan: Plan, sound: list[Record]) -> None:
+def test_collapsed_and_diverged_runs_may_be_alike(
+    root: Path, plan: Plan, sound: list[Record]
+) -> None:
     """A collapsed run has one loss and norm in all epochs. One that diverges at once has none, and weights of nan."""
 
     def collapsed(content: dict[str, Any]) -> None:
@@ -583,4 +669,7 @@ def test_collapsed_and_diverged_runs_may_be_alike(root: Path, plan: Plan, sound:
 
 def test_measures_are_in_range_for_the_made_up_values() -> None:
     """The control of ``made_up``: a value of 1 to 2 is possible for each measure of the project."""
-    assert all(MEASURES[name].low <= 1 and MEASURES[name].high >= 2 for name in ("knn_top1", "linear_top1", "norm"))
+    assert all(
+        MEASURES[name].low <= 1 and MEASURES[name].high >= 2
+        for name in ("knn_top1", "linear_top1", "norm")
+    )

@@ -21,7 +21,9 @@ OF_A_RUN = ("encoder.safetensors", "history.csv", "snapshots/epoch-0000.safetens
 
 @pytest.mark.parametrize("harm", HARMS)
 @pytest.mark.parametrize("name", OF_A_RUN)
-def test_any_damage_is_one_sentence_with_the_remedy(tiny_plan: Plan, approve: Approve, name: str, harm: str) -> None:
+def test_any_damage_is_one_sentence_with_the_remedy(
+    tiny_plan: Plan, approve: Approve, name: str, harm: str
+) -> None:
     folder = tiny_plan.run_folder(tiny_plan.batches[1].runs[0].name)
     sealed(folder / "manifest.json", OF_A_RUN, status="finished")
     whole = check_files(folder / "manifest.json")  # the control
@@ -37,7 +39,9 @@ def test_any_damage_is_one_sentence_with_the_remedy(tiny_plan: Plan, approve: Ap
 
 @pytest.mark.parametrize("harm", HARMS)
 @pytest.mark.parametrize("suffix", [".csv", ".json"])
-def test_a_damaged_evaluation_is_made_again(tmp_path: Path, approve: Approve, suffix: str, harm: str) -> None:
+def test_a_damaged_evaluation_is_made_again(
+    tmp_path: Path, approve: Approve, suffix: str, harm: str
+) -> None:
     path = tmp_path / "simclr-x.csv"
     sealed(path.with_suffix(".json"), [path.name])
     assert check_evaluation(path)["files"].keys() == {"simclr-x.csv"}
@@ -46,7 +50,8 @@ def test_a_damaged_evaluation_is_made_again(tmp_path: Path, approve: Approve, su
         check_evaluation(path)
     approve(caught.value)
     caught.value.disprove()
-    assert not path.with_suffix(".json").exists()  # a declared output: Snakemake makes again what it finds missing
+    # a declared output: Snakemake makes again what it finds missing
+    assert not path.with_suffix(".json").exists()
 
 
 def finish(folder: Path, status: str = "finished") -> None:
@@ -79,18 +84,30 @@ def spoil(folder: Path, name: str, text: str | None) -> None:
         (lambda folder: finish(folder, "unheard of"), State.DAMAGED),
         (lambda folder: spoil(folder, "history.csv", None), State.DAMAGED),
         (lambda folder: spoil(folder, "snapshots/a", OTHER), State.DAMAGED),
-        (lambda folder: spoil(folder, "manifest.json", '{"status": "finished", "files": {}}'), State.DAMAGED),
+        (
+            lambda folder: spoil(folder, "manifest.json", '{"status": "finished", "files": {}}'),
+            State.DAMAGED,
+        ),
     ],
 )
-def test_a_runs_folder_says_how_far_the_run_is(tmp_path: Path, make: Callable[[Path], object], expected: State) -> None:
+def test_a_runs_folder_says_how_far_the_run_is(
+    tmp_path: Path, make: Callable[[Path], object], expected: State
+) -> None:
     folder = tmp_path / "run"
     make(folder)
     found = state.look(folder)
     assert found.state is expected
-    assert found.done == (expected in (State.FINISHED, State.DIVERGED)) == bool(found.manifest) == (not found.problem)
+    assert (
+        found.done
+        == (expected in (State.FINISHED, State.DIVERGED))
+        == bool(found.manifest)
+        == (not found.problem)
+    )
 
 
-def test_a_folder_is_held_by_one_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refused: Refused) -> None:
+def test_a_folder_is_held_by_one_at_a_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refused: Refused
+) -> None:
     monkeypatch.setattr(state, "LOCK_SECONDS", 0.1)
     folder = tmp_path / "runs" / "a"  # made where it is not there
     with state.held(folder):

@@ -23,7 +23,9 @@ def sealed(proof: Path, names: Iterable[str], **about: object) -> None:
     """Write small files and the manifest ``proof`` beside them."""
     for name in names:
         files.write_text(proof.parent / name, f"content of {name}")
-    files.write_sealed(proof, {**about, "files": {name: files.sha256(proof.parent / name) for name in names}})
+    files.write_sealed(
+        proof, {**about, "files": {name: files.sha256(proof.parent / name) for name in names}}
+    )
 
 
 @pytest.fixture
@@ -32,7 +34,10 @@ def marked(tiny_plan: Plan) -> Plan:
     for batch in tiny_plan.batches:
         for run in batch.runs:
             sealed(tiny_plan.run_folder(run.name) / "manifest.json", WEIGHTS, **ABOUT)
-        markers.write(tiny_plan.marker(batch), [tiny_plan.run_folder(run.name) / "manifest.json" for run in batch.runs])
+        markers.write(
+            tiny_plan.marker(batch),
+            [tiny_plan.run_folder(run.name) / "manifest.json" for run in batch.runs],
+        )
         made = markers.evaluations(tiny_plan, batch.runs)
         for path in made:  # a table of images beside each
             sealed(path, [f"{path.stem}.csv", f"{path.stem}.0004.upright.csv"])
@@ -47,7 +52,9 @@ def marked(tiny_plan: Plan) -> Plan:
     sealed(results / "claims.json", ["claims.csv"])
     sealed(results / "statistics" / "manifest.json", ["runs.csv"])
     for key in tiny_plan.made_artifacts:
-        sealed(tiny_plan.config.artifact_folder(*key) / "manifest.json", ["summary.csv", "effects.csv"])
+        sealed(
+            tiny_plan.config.artifact_folder(*key) / "manifest.json", ["summary.csv", "effects.csv"]
+        )
         *made, manifest = tiny_plan.config.outputs(*key)
         sealed(manifest, [path.name for path in made])
     sealed(results / "scorecard.manifest.json", ["scorecard.html", "scorecard.json"])
@@ -60,7 +67,11 @@ def proofs(plan: Plan) -> set[Path]:
     paths += [plan.evaluated_marker(batch.id) for batch in plan.batches]
     paths += map(plan.prepared_marker, plan.prepared_together)
     paths += [plan.config.results / name for name in ("claims.json", "statistics/manifest.json")]
-    paths += [folder / f"{name}.json" for folder in (plan.config.results, plan.config.exact) for name in EXACT]
+    paths += [
+        folder / f"{name}.json"
+        for folder in (plan.config.results, plan.config.exact)
+        for name in EXACT
+    ]
     paths += [plan.config.results / "scorecard.manifest.json"]
     paths += [plan.config.outputs(*key)[-1] for key in plan.made_artifacts]
     paths += [plan.config.artifact_folder(*key) / "manifest.json" for key in plan.made_artifacts]
@@ -80,9 +91,15 @@ def forgotten(plan: Plan) -> list[Path]:
 
 def places(plan: Plan) -> dict[Path, list[Path]]:
     """Files of every kind, each with the markers or the manifest that are forgotten when it is damaged."""
-    batch, results, data = plan.batches[1], plan.config.results, plan.data_folder(plan.datasets["turned"])
+    batch, results, data = (
+        plan.batches[1],
+        plan.config.results,
+        plan.data_folder(plan.datasets["turned"]),
+    )
     run = batch.runs[-1].name
-    found = {plan.run_folder(run) / name: [plan.marker(batch)] for name in ("manifest.json", *WEIGHTS)}
+    found = {
+        plan.run_folder(run) / name: [plan.marker(batch)] for name in ("manifest.json", *WEIGHTS)
+    }
     on_turned = [one for one in plan.batches if "turned" in plan.protocols_of_pixels(one.runs)]
     assert batch in on_turned
     assert len(on_turned) > 1
@@ -91,7 +108,9 @@ def places(plan: Plan) -> dict[Path, list[Path]]:
     for subject, batches in subjects.items():
         path = plan.evaluation_file(subject, digest)
         for ending in (".csv", ".json", ".0004.upright.csv"):
-            found[path.with_name(f"{path.stem}{ending}")] = sorted(plan.evaluated_marker(one.id) for one in batches)
+            found[path.with_name(f"{path.stem}{ending}")] = sorted(
+                plan.evaluated_marker(one.id) for one in batches
+            )
     exact = [folder / f"{name}.csv" for folder in (results, plan.config.exact) for name in EXACT]
     for path in (results / "claims.csv", *exact):
         found[path] = [path.with_suffix(".json")]
@@ -121,10 +140,14 @@ def test_any_damage_forgets_the_proof_of_it_and_nothing_else(marked: Plan, harm:
                 one.write_bytes(content)
     unseen = {path for path in found if path.suffix == ".npy" and harm == "flipped"}
     unseen |= {path for path in found if [path] == places(marked)[path] and harm == "missing"}
-    assert found == {path: [] if path in unseen else proofs for path, proofs in places(marked).items()}
+    assert found == {
+        path: [] if path in unseen else proofs for path, proofs in places(marked).items()
+    }
 
 
-@pytest.mark.parametrize("content", ["", "[]", "{}", "{", '{"manifests": {}}', '{"seal": "0"}', None])
+@pytest.mark.parametrize(
+    "content", ["", "[]", "{}", "{", '{"manifests": {}}', '{"seal": "0"}', None]
+)
 def test_a_damaged_marker_is_forgotten(marked: Plan, content: str | None) -> None:
     batch = marked.batches[0]
     prepared = marked.prepared_marker(next(iter(marked.prepared_together)))
@@ -136,7 +159,9 @@ def test_a_damaged_marker_is_forgotten(marked: Plan, content: str | None) -> Non
         assert forgotten(marked) == [marker]
 
 
-def test_a_run_made_again_is_another_unless_its_results_but_for_time_and_snapshots_are_the_same(marked: Plan) -> None:
+def test_a_run_made_again_is_another_unless_its_results_but_for_time_and_snapshots_are_the_same(
+    marked: Plan,
+) -> None:
     batch = marked.batches[0]
     folder = marked.run_folder(batch.runs[0].name)
     (folder / "snapshots" / "a").unlink()
@@ -149,7 +174,9 @@ def test_a_run_made_again_is_another_unless_its_results_but_for_time_and_snapsho
         marked.marker(batch).write_bytes(kept)
 
 
-def test_only_the_bytes_of_small_files_are_read(marked: Plan, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_the_bytes_of_small_files_are_read(
+    marked: Plan, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Of larger ones the presence; their bytes are checked on use and by `make verify`."""
     flip(marked.run_folder(marked.batches[0].runs[0].name) / "encoder.safetensors")
     monkeypatch.setattr(markers, "SMALL", 1)
@@ -162,7 +189,9 @@ def test_a_marker_that_cannot_be_removed_is_a_sentence(
     marked: Plan, monkeypatch: pytest.MonkeyPatch, refused: Refused
 ) -> None:
     (marked.run_folder(marked.batches[0].runs[0].name) / "manifest.json").unlink()
-    monkeypatch.setattr(Path, "unlink", Mock(side_effect=PermissionError(30, "Read-only file system")))
+    monkeypatch.setattr(
+        Path, "unlink", Mock(side_effect=PermissionError(30, "Read-only file system"))
+    )
     (damage,) = markers.lost(marked)
     with refused():
         damage.disprove()

@@ -58,7 +58,9 @@ with files.replacing(Path(sys.argv[1])) as temporary:
 
 def start(path: Path, how: str, **variables: str) -> subprocess.Popen[str]:
     command = [sys.executable, "-c", WRITER, str(path), how]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=os.environ | variables)
+    process = subprocess.Popen(
+        command, stdout=subprocess.PIPE, text=True, env=os.environ | variables
+    )
     assert process.stdout.readline() == "writing\n"
     return process
 
@@ -70,7 +72,10 @@ def test_sigterm_leaves_nothing_half_written(tmp_path: Path) -> None:
         process = start(tmp_path / how / "a", how)
         process.terminate()
         found[how] = process.wait(timeout=60), [path.suffix for path in (tmp_path / how).iterdir()]
-    assert found == {"in order": (128 + signal.SIGTERM, []), "control": (-signal.SIGTERM, [".part"])}
+    assert found == {
+        "in order": (128 + signal.SIGTERM, []),
+        "control": (-signal.SIGTERM, [".part"]),
+    }
 
 
 def test_a_job_stops_when_its_snakemake_is_killed(tmp_path: Path) -> None:
@@ -80,7 +85,9 @@ def test_a_job_stops_when_its_snakemake_is_killed(tmp_path: Path) -> None:
         at_the_end.callback(parent.kill)
         started = []
         for host in (platform.node(), "another-host"):
-            started.append(start(tmp_path / host / "a", "in order", **{stop.PARENT: f"{host}:{parent.pid}"}))
+            started.append(
+                start(tmp_path / host / "a", "in order", **{stop.PARENT: f"{host}:{parent.pid}"})
+            )
             at_the_end.callback(started[-1].kill)
         job, control = started
         assert job.poll() is None

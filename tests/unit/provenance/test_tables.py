@@ -35,7 +35,10 @@ def test_a_manifest_lists_the_checksum_of_each(tmp_path: Path, approve: Approve)
     assert caught.value.proofs == (proof,)
     for name in ("claims", "theory"):  # pages of their own
         tables.write(tmp_path / name, {name: (table, ["value"])})
-        assert {path.name for path in (tmp_path / name).iterdir()} == {f"{name}.csv", f"{name}.json"}
+        assert {path.name for path in (tmp_path / name).iterdir()} == {
+            f"{name}.csv",
+            f"{name}.json",
+        }
 
 
 def test_types_are_those_that_the_table_declares(tmp_path: Path) -> None:
@@ -51,7 +54,9 @@ def test_types_are_those_that_the_table_declares(tmp_path: Path) -> None:
     }
     (tmp_path / "t.csv").write_text("\n".join(lines) + "\n")
     found = tables.read(tmp_path / "t.csv", columns)
-    assert found[["value", "seed"]].equals(pd.DataFrame({"value": [np.nan, 2.5], "seed": [3.0, np.nan]}))
+    assert found[["value", "seed"]].equals(
+        pd.DataFrame({"value": [np.nan, 2.5], "seed": [3.0, np.nan]})
+    )
     assert found[["final", "low_power"]].values.tolist() == [[True, False], [False, True]]
     # text stays text, however much it looks like a number, and empty stays empty
     texts = found[["coordinates", "run", "protocol_digest"]]
@@ -59,16 +64,28 @@ def test_types_are_those_that_the_table_declares(tmp_path: Path) -> None:
 
 
 def test_what_is_written_is_read_back(tmp_path: Path) -> None:
-    table = pd.DataFrame({"coordinates": ["a=1;b=NA", ""], "value": [0.25, np.nan], "final": [True, False]})
+    table = pd.DataFrame(
+        {"coordinates": ["a=1;b=NA", ""], "value": [0.25, np.nan], "final": [True, False]}
+    )
     columns = tables.texts("coordinates") | tables.numbers("value") | tables.flags("final")
     tables.write(tmp_path, {"t": (table, columns)})
     pd.testing.assert_frame_equal(tables.read(tmp_path / "t.csv", columns), table)
 
 
 @pytest.mark.parametrize(
-    "text", [None, "", 'a,b\n1,"2\n', "value\n1\n", "epoch,value,entropy\n1,2,0.5\n", "epoch,value\n1,many\n"]
+    "text",
+    [
+        None,
+        "",
+        'a,b\n1,"2\n',
+        "value\n1\n",
+        "epoch,value,entropy\n1,2,0.5\n",
+        "epoch,value\n1,many\n",
+    ],
 )
-def test_what_is_no_such_table_is_one_sentence(tmp_path: Path, refused: Refused, text: str | None) -> None:
+def test_what_is_no_such_table_is_one_sentence(
+    tmp_path: Path, refused: Refused, text: str | None
+) -> None:
     if text is not None:
         (tmp_path / "t.csv").write_text(text)
     with refused():

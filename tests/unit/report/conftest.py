@@ -42,8 +42,13 @@ def write_report(settings: dict[str, Any], folder: Path) -> None:
     every = made_up.table(made_up.CLAIMS)
     answered = [row for row in (*made_up.CLAIMS, made_up.FEWER) if row["rung"] != "nothing"]
     steps = tables.as_read(pd.DataFrame(answered, columns=list(columns.LADDER)), columns.LADDER)
-    listed, ladder, criteria = (tables.rows(one) for one in (every, steps, replication.criteria(every)))
-    studies = {name: tables.as_read(pd.DataFrame(columns=list(kinds)), kinds) for name, kinds in TABLES.items()}
+    listed, ladder, criteria = (
+        tables.rows(one) for one in (every, steps, replication.criteria(every))
+    )
+    studies = {
+        name: tables.as_read(pd.DataFrame(columns=list(kinds)), kinds)
+        for name, kinds in TABLES.items()
+    }
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(paper_code, "front", lambda: None)  # made-up claims do not bear its titles
         report.write(config, Evidence(listed, ladder, criteria, made_up.FINDINGS, studies), folder)

@@ -24,7 +24,15 @@ print("of statistics:", any(f"/results/{{sys.argv[2]}}/statistics" in path for p
 def build_elsewhere(plan: Plan, build: str, *never: str) -> None:
     """Run lines that build from the plan ``made``; a module of ``never``, or NEVER, or a run's file is a failure."""
     scale = plan.config.scale_name
-    command = [sys.executable, "-c", BUILD.format(build=build), str(plan.config.root), scale, *NEVER, *never]
+    command = [
+        sys.executable,
+        "-c",
+        BUILD.format(build=build),
+        str(plan.config.root),
+        scale,
+        *NEVER,
+        *never,
+    ]
     environment = {**os.environ, "PYTHONHASHSEED": "77", "TZ": "Asia/Tokyo"}
     done = subprocess.run(command, capture_output=True, text=True, env=environment, check=True)
     assert done.stdout.splitlines() == ["loaded:", "runs:", "of statistics: True"], done.stdout

@@ -3,7 +3,14 @@
 import re
 
 HARD = (
-    *(r"\b0 of", r"\bcannot be told\b", r"\bthat of\b", r"\bthose of\b", r"\bprinted\b", r"\bof which no\b"),
+    *(
+        r"\b0 of",
+        r"\bcannot be told\b",
+        r"\bthat of\b",
+        r"\bthose of\b",
+        r"\bprinted\b",
+        r"\bof which no\b",
+    ),
     *(r"(?<!there )\bis no\b", r"(?<!there )\bare no(ne)?\b"),
 )
 """Words that a reader stumbles over (CONTRIBUTING.md, the rules of writing)."""
@@ -34,7 +41,9 @@ def sentences(text: str) -> list[str]:
 
 def numbers(headline: str) -> list[str]:
     """The numbers of a headline without names: Table 1, Theorem 3.4, MoCo v3. ``2 of 3`` is one."""
-    return re.findall(r"(?<![\w.-])\d[\d.]*(?: of (?:its )?\d+)?", re.sub(r"(Table|Theorem) [\d.]+", "", headline))
+    return re.findall(
+        r"(?<![\w.-])\d[\d.]*(?: of (?:its )?\d+)?", re.sub(r"(Table|Theorem) [\d.]+", "", headline)
+    )
 
 
 def hard_to_read(text: str, most: int) -> list[str]:

@@ -31,20 +31,36 @@ def fact(row: dict[str, Any], name: str, *steps: dict[str, Any]) -> Fact | None:
         ("larger", {}, "{arm}, is above baseline in linear probe accuracy"),
         ("equal", {}, "{arm}, is level with baseline in linear probe accuracy"),
         ("", {"origin": "ours"}, "{arm}, is compared with baseline in linear probe accuracy"),
-        ("89.4", {"kind": "value", "baseline": ""}, "for {arm}, the paper publishes 89.4 % (linear probe accuracy)"),
-        ("64", {"kind": "value", "baseline": "", "metric": "steps"}, "for {arm}, the paper publishes 64 (steps)"),
+        (
+            "89.4",
+            {"kind": "value", "baseline": ""},
+            "for {arm}, the paper publishes 89.4 % (linear probe accuracy)",
+        ),
+        (
+            "64",
+            {"kind": "value", "baseline": "", "metric": "steps"},
+            "for {arm}, the paper publishes 64 (steps)",
+        ),
         ("inf", {"kind": "value", "baseline": "", "metric": "steps"}, "{arm} diverges"),
     ],
 )
-def test_a_claim_of_encoders_is_a_sentence(published: str, changed: dict[str, Any], said: str) -> None:
+def test_a_claim_of_encoders_is_a_sentence(
+    published: str, changed: dict[str, Any], said: str
+) -> None:
     row = made_up.comparison("claim", published, 0.5, **changed)
     arm = "MoCo v3, positives emphasised"
     assert card(row).sentence == f"On CIFAR-10, {said.format(arm=arm)}."
 
 
 def test_a_statement_speaks_for_itself_and_ends_with_a_full_stop() -> None:
-    assert card(made_up.stated("one", "theorem", "holds", sentence="One is one.")).sentence == "One is one."
-    assert card(made_up.stated("one", "theorem", "holds", sentence="One is one")).sentence == "One is one."
+    assert (
+        card(made_up.stated("one", "theorem", "holds", sentence="One is one.")).sentence
+        == "One is one."
+    )
+    assert (
+        card(made_up.stated("one", "theorem", "holds", sentence="One is one")).sentence
+        == "One is one."
+    )
 
 
 @pytest.mark.parametrize(
@@ -55,16 +71,30 @@ def test_a_statement_speaks_for_itself_and_ends_with_a_full_stop() -> None:
             "disagrees",
             "ours is less than half of the published effect",
         ),
-        (made_up.comparison("c", 2.0, -3.0, answer="opposite"), "disagrees", "ours has the opposite sign"),
-        (made_up.comparison("c", "equal", 9.0, answer="fails"), "disagrees", "it is not level with the baseline"),
+        (
+            made_up.comparison("c", 2.0, -3.0, answer="opposite"),
+            "disagrees",
+            "ours has the opposite sign",
+        ),
+        (
+            made_up.comparison("c", "equal", 9.0, answer="fails"),
+            "disagrees",
+            "it is not level with the baseline",
+        ),
         (made_up.comparison("c", 2.0, 2.0, answer="holds"), "agrees", ""),
         (made_up.comparison("c", 2.0, why="no loader yet"), "", "not tested; no loader yet"),
         (made_up.stated("t", "theorem", "fails"), "disagrees", "there is a counterexample"),
-        (made_up.stated("s", "sentence", "its table bears it"), "agrees", "the paper’s own table bears it"),
+        (
+            made_up.stated("s", "sentence", "its table bears it"),
+            "agrees",
+            "the paper’s own table bears it",
+        ),
     ],
     ids=["small", "opposite", "not equal", "agrees", "not tested", "refuted", "own table"],
 )
-def test_a_result_is_explained_where_its_word_is_not_enough(row: dict[str, Any], badge: str, text: str) -> None:
+def test_a_result_is_explained_where_its_word_is_not_enough(
+    row: dict[str, Any], badge: str, text: str
+) -> None:
     assert fact(row, "Result") == Fact("Result", text, badge)
 
 
@@ -77,14 +107,20 @@ def test_what_stands_in_for_the_data_stands_beside_our_number() -> None:
 
 def test_certainty_has_its_evidence_and_reasons_and_weaker_evidence_follows() -> None:
     row = made_up.comparison("c", 2.0, 1.0)
-    assert fact(row, "Certainty") == Fact("Certainty", "very low: small encoders, real images; n = 3")
+    assert fact(row, "Certainty") == Fact(
+        "Certainty", "very low: small encoders, real images; n = 3"
+    )
     weaker = fact(row, "Other evidence", row, row | {"scale": "workstation", "measured": "-3"})
     assert weaker is not None
-    assert weaker.text.startswith("small encoders, real images; workstation; undecided; −3.0 (n = 5)")
+    assert weaker.text.startswith(
+        "small encoders, real images; workstation; undecided; −3.0 (n = 5)"
+    )
     assert fact(made_up.comparison("c", 2.0), "Certainty") is None
 
 
 def test_what_would_settle_it_has_its_hours() -> None:
     row = made_up.comparison("c", 2.0)
-    assert fact(row, "To settle it") == Fact("To settle it", "about 120.0 hours of a GPU", command=row["settle"])
+    assert fact(row, "To settle it") == Fact(
+        "To settle it", "about 120.0 hours of a GPU", command=row["settle"]
+    )
     assert fact(row | {"settle": ""}, "To settle it") is None

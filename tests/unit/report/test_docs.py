@@ -15,7 +15,11 @@ from . import made_up
 def question(name: str, outcome: str, certainty: str = "high", lead: str = "") -> dict[str, Any]:
     """A row of findings.csv."""
     headline = f"{name} {outcome}."
-    said = {"headline": headline, "sentence": f"{headline} How we know {name}.", "question": f"Does {name}?"}
+    said = {
+        "headline": headline,
+        "sentence": f"{headline} How we know {name}.",
+        "question": f"Does {name}?",
+    }
     return {
         "id": name,
         "paper": "margins",
@@ -27,13 +31,21 @@ def question(name: str, outcome: str, certainty: str = "high", lead: str = "") -
 
 
 def evidence(claims: list[dict[str, Any]], findings: list[dict[str, Any]]) -> Evidence:
-    return Evidence(claims=claims, ladder=[], criteria=[], findings=findings, studies={"studies": pd.DataFrame()})
+    return Evidence(
+        claims=claims,
+        ladder=[],
+        criteria=[],
+        findings=findings,
+        studies={"studies": pd.DataFrame()},
+    )
 
 
 def test_a_page_counts_each_published_claim_once_and_its_sums_add_up() -> None:
     """By hand: three encoders' claims of three results; a claim of our own is not counted."""
     answers = ("holds", "opposite", "not tested")
-    claims = [made_up.comparison(f"c{at}", 1.0, 1.0, 0.5, answer=one) for at, one in enumerate(answers)]
+    claims = [
+        made_up.comparison(f"c{at}", 1.0, 1.0, 0.5, answer=one) for at, one in enumerate(answers)
+    ]
     claims.append(made_up.comparison("c3", 1.0, 1.0, 0.5, answer="holds", origin="ours"))
     page = docs.results_of("margins", "A title", evidence(claims, []))
     (line,) = re.findall(r"^\| numbers.*$", page, re.MULTILINE)
@@ -58,7 +70,12 @@ def test_each_question_has_one_place_and_the_surest_stands_first() -> None:
     page = docs.results_of("margins", "A title", evidence([], rows))
     places = [
         page.index(part)
-        for part in ("**b holds.** How we know b.", "**a fails.**", "**Does c?** c cannot", "- Does d?")
+        for part in (
+            "**b holds.** How we know b.",
+            "**a fails.**",
+            "**Does c?** c cannot",
+            "- Does d?",
+        )
     ]
     assert places == sorted(places)
     assert page.count("\n## ") == 3

@@ -43,25 +43,34 @@ def files(folder: Path, shift: float) -> tuple[list[bytes], Figure, Shaky]:
 def test_last_bits_of_a_layout_date_and_release_change_no_byte_for_it_is_made_once_with_round_positions(
     tmp_path: Path,
 ) -> None:
-    shaken, figure, engine = files(tmp_path, 1e-5)  # far more than a solver's last bits; a hundredth of a pixel
+    # far more than a solver's last bits; a hundredth of a pixel
+    shaken, figure, engine = files(tmp_path, 1e-5)
     assert shaken == files(tmp_path, 0.0)[0]
     assert engine.runs == 1
     assert len(figure.axes) == 2
-    boxes = [axes.get_position(original=True) for axes in figure.axes] + [part.bbox_relative for part in figure.subfigs]
+    boxes = [axes.get_position(original=True) for axes in figure.axes] + [
+        part.bbox_relative for part in figure.subfigs
+    ]
     corners = np.array([box.extents for box in boxes])
     assert np.abs(corners * 1e4 - np.round(corners * 1e4)).max() < 1e-8
     svg, png, numbers = shaken[0].decode(), *shaken[1:]
     for pattern in (r'<clipPath id="p\d+">', r'clip-path="url\(#p\d+\)"'):
         assert re.search(pattern, svg)
     assert "dc:date" not in svg
-    assert "matplotlib.org/" not in svg.split("</metadata>")[0].replace("http://matplotlib.org/", "")
+    assert "matplotlib.org/" not in svg.split("</metadata>")[0].replace(
+        "http://matplotlib.org/", ""
+    )
     assert b"Software" not in png
     assert numbers == b"a\n1\n"
 
 
-def test_the_text_of_an_svg_is_text_in_the_fonts_of_the_page_with_all_its_digits(tmp_path: Path) -> None:
+def test_the_text_of_an_svg_is_text_in_the_fonts_of_the_page_with_all_its_digits(
+    tmp_path: Path,
+) -> None:
     with style.applied():
-        figure, part = figures.framed(figures.Frame("A heading", "p = 0.0000123456", "small print"), 4.0, 2.0)
+        figure, part = figures.framed(
+            figures.Frame("A heading", "p = 0.0000123456", "small print"), 4.0, 2.0
+        )
         part.subplots().set_xlabel("$z_1$")
         figures.save(figure, [tmp_path / "a.svg"], "")
     svg = (tmp_path / "a.svg").read_text()
@@ -98,7 +107,9 @@ FORMULAS = ["$z_1$", "a $\\beta$ b", "5 $", "\\$5 to \\$6", "no dollar", "über 
 def test_text_that_is_no_formula_is_drawn_in_every_place(tmp_path: Path) -> None:
     """One figure has it everywhere: on axes of two kinds, in a legend, beside a bar of colours, around the panels."""
     with style.applied():
-        figure, part = figures.framed(figures.Frame("$_$ heading", "what $_$", "small $_$"), 6.0, 3.0)
+        figure, part = figures.framed(
+            figures.Frame("$_$ heading", "what $_$", "small $_$"), 6.0, 3.0
+        )
         flat, space = part.add_subplot(121), part.add_subplot(122, projection="3d")
         part.suptitle("$_$")
         flat.plot([0, 1], [0, 1], label="$_$")

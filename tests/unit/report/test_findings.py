@@ -23,7 +23,12 @@ from . import made_up, reading
 
 RELEASED = configured()
 NO_STUDIES = {name: pd.DataFrame(columns=list(kinds)) for name, kinds in TABLES.items()}
-NOTHING: dict[str, Any] = {"rung": "nothing", "answer": "not tested", "certainty": "none", "verdict": "not run"}
+NOTHING: dict[str, Any] = {
+    "rung": "nothing",
+    "answer": "not tested",
+    "certainty": "none",
+    "verdict": "not run",
+}
 COUNTS = "Counted: {holds} {direction_only} {fails} {opposite} {cannot_tell} {not_tested} of {all}"
 HEADLINES = dict.fromkeys(map(str, asked.OUTCOMES), COUNTS)
 QUESTION: dict[str, Any] = {"question": "Does it?", "about": [{"id": "c*"}], "headline": HEADLINES}
@@ -54,7 +59,9 @@ def answered(root: Path, claims: Sequence[dict[str, Any]], **changed: Any) -> di
 
 EACH = [*map(str, asked.OUTCOMES)]
 ANSWERS = st.lists(st.sampled_from(EACH), min_size=1, max_size=7)
-QUIETLY = settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+QUIETLY = settings(
+    max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None
+)
 
 
 @QUIETLY
@@ -74,7 +81,9 @@ def test_outcomes_are_what_all_or_most_claims_say(tmp_path: Path, answers: list[
     )
     if most["outcome"] != "cannot tell":
         assert answers.count(most["outcome"]) > len(answers) / 2
-    assert [every[name.replace(" ", "_")] for name in EACH] == [answers.count(name) for name in EACH]
+    assert [every[name.replace(" ", "_")] for name in EACH] == [
+        answers.count(name) for name in EACH
+    ]
     counted = [answers.count(name) or "none" for name in EACH]
     assert every["headline"] == f"Counted: {' '.join(map(str, counted))} of {len(answers)}"
     assert every["sentence"].startswith(every["headline"])
@@ -108,12 +117,18 @@ def test_small_encoders_are_said_to_be_small(tmp_path: Path, rung: str) -> None:
         with pytest.raises(HypersphereError):
             answered(tmp_path, [claim(1, rung=rung)], headline=headlines)
     with_holds = {name: HEADLINES[name] for name in ("holds", "fails")}
-    assert answered(tmp_path, [removed(claim(1))], headline=with_holds)["sentence"] == "We have not tested this yet."
+    assert (
+        answered(tmp_path, [removed(claim(1))], headline=with_holds)["sentence"]
+        == "We have not tested this yet."
+    )
 
 
 def test_the_places_of_all_claims_are_counted_together(tmp_path: Path) -> None:
     """By hand: 3 of 4 places and all of 4, as percentages; the third claim is of no places."""
-    shares = [claim(place, metric="share", measured=held, n=4.0) for place, held in ((1, "75"), (2, "100"))]
+    shares = [
+        claim(place, metric="share", measured=held, n=4.0)
+        for place, held in ((1, "75"), (2, "100"))
+    ]
     headline = HEADLINES | {"holds": "It holds in {k_all} of {n_all} places."}
     found = answered(tmp_path, [*shares, claim(3)], headline=headline)
     assert found["headline"] == "It holds in 7 of 8 places."
@@ -122,17 +137,23 @@ def test_the_places_of_all_claims_are_counted_together(tmp_path: Path) -> None:
 def test_a_group_is_counted_beside_the_claims_that_answer(tmp_path: Path) -> None:
     grouped = {"about": [{"id": "c1"}], "groups": {"others": {"id": ["c2", "c3"]}}}
     headline = HEADLINES | {"holds": "{others.fails} of {others.all} others fail."}
-    found = answered(tmp_path, [claim(1), claim(2, "fails"), claim(3)], headline=headline, **grouped)
+    found = answered(
+        tmp_path, [claim(1), claim(2, "fails"), claim(3)], headline=headline, **grouped
+    )
     assert found["headline"] == "1 of 2 others fail."
 
 
-def test_what_is_published_stands_beside_what_encoders_gave_and_not_beside_computations(tmp_path: Path) -> None:
+def test_what_is_published_stands_beside_what_encoders_gave_and_not_beside_computations(
+    tmp_path: Path,
+) -> None:
     """Published are 4.6 of both; ours are the made-up effects."""
     one = answered(tmp_path, [claim(1)])["sentence"]
     both = answered(tmp_path, [claim(1), claim(2), removed(claim(3))])["sentence"]
     assert "The paper publishes +4.6. Small encoders on real images give +1.5 [" in one
     assert both.endswith("Small encoders on real images give +1.5 to +2.5 in 2 of 3 comparisons.")
-    assert "give" not in answered(tmp_path, [claim(1, answered_by="study", rung="exact")])["sentence"]
+    assert (
+        "give" not in answered(tmp_path, [claim(1, answered_by="study", rung="exact")])["sentence"]
+    )
 
 
 def test_an_arm_that_learnt_nothing_is_named(tmp_path: Path) -> None:
@@ -146,9 +167,14 @@ def test_a_sentence_is_added_to_any_outcome_while_it_has_its_numbers(tmp_path: P
     for answer in ("holds", "fails"):
         shown = answered(tmp_path, [claim(1, answer), claim(2)], **adds)["sentence"]
         assert shown.endswith("At its best: +2.5.")
-        assert shown.startswith(answered(tmp_path, [claim(1, answer), removed(claim(2))], **adds)["sentence"])
+        assert shown.startswith(
+            answered(tmp_path, [claim(1, answer), removed(claim(2))], **adds)["sentence"]
+        )
         for lacking in (removed(claim(2)), claim(2, n_missing=1.0)):
-            assert "At its best" not in answered(tmp_path, [claim(1, answer), lacking], **adds)["sentence"]
+            assert (
+                "At its best"
+                not in answered(tmp_path, [claim(1, answer), lacking], **adds)["sentence"]
+            )
 
 
 def test_a_table_of_its_own_counts_for_questions_on_the_text_alone(tmp_path: Path) -> None:
@@ -162,7 +188,12 @@ def test_each_arm_of_a_study_is_named_by_all_that_it_is() -> None:
     called = ["ahead; beyond", "ahead; level", "level; behind", "behind", "ahead", "", ""]
     arm = "method=simclr;variant={}"
     rows = [
-        {"coordinates": arm.format(f"v{at}"), "baseline": arm.format("default"), "called": one, "floored": ""}
+        {
+            "coordinates": arm.format(f"v{at}"),
+            "baseline": arm.format("default"),
+            "called": one,
+            "floored": "",
+        }
         for at, one in enumerate(called)
     ]
     rows[-1] |= {"floored": "both"}
@@ -178,12 +209,21 @@ def test_each_arm_of_a_study_is_named_by_all_that_it_is() -> None:
     ("answer", "outcome"),
     [("yes", "holds"), ("no", "fails"), *((one, "cannot tell") for one in ("unclear", ""))],
 )
-def test_a_question_about_a_study_has_its_answer(unrecorded: pd.DataFrame, answer: str, outcome: str) -> None:
+def test_a_question_about_a_study_has_its_answer(
+    unrecorded: pd.DataFrame, answer: str, outcome: str
+) -> None:
     """The headline is that of the answer."""
     claims = pd.DataFrame([evidence(row, "holds") for row in tables.rows(unrecorded)])
     answers = pd.DataFrame([{"paper": "ours", "study": "step_size", "answer": answer}])
-    found = findings.table_of(RELEASED, claims, NO_STUDIES | {"answers": answers}).set_index("id").loc["step_size"]
-    headlines = {str(outcome): text for outcome, text in asked.load(RELEASED)["step_size"][1].headline.items()}
+    found = (
+        findings.table_of(RELEASED, claims, NO_STUDIES | {"answers": answers})
+        .set_index("id")
+        .loc["step_size"]
+    )
+    headlines = {
+        str(outcome): text
+        for outcome, text in asked.load(RELEASED)["step_size"][1].headline.items()
+    }
     general = findings.GENERAL | findings.OF_STUDY
     headline = (general | headlines)[str(findings.ANSWERS[answer])]
     assert found["outcome"] == outcome
@@ -193,17 +233,31 @@ def test_a_question_about_a_study_has_its_answer(unrecorded: pd.DataFrame, answe
 SLIPS: dict[str, dict[str, Any]] = {
     "neither claims nor study": {"about": []},
     "claims and study": {"study": "s"},
-    "no such study": {"about": [], "study": "s", "headline": dict.fromkeys(("holds", "fails", "unclear"), "a")},
-    "an outcome that no study has": {"about": [], "study": "s", "headline": HEADLINES | {"unclear": "a"}},
+    "no such study": {
+        "about": [],
+        "study": "s",
+        "headline": dict.fromkeys(("holds", "fails", "unclear"), "a"),
+    },
+    "an outcome that no study has": {
+        "about": [],
+        "study": "s",
+        "headline": HEADLINES | {"unclear": "a"},
+    },
     "an outcome that only a study has": {"headline": HEADLINES | {"unclear": "a"}},
     "a headline too few": {"headline": {name: "yes" for name in HEADLINES if name != "fails"}},
     "a name too many": {"headline": HEADLINES | {"holds": "{size_of}"}},
     "a name too many in how we know": {"says": {"holds": "{size_of}"}},
     "a number of no other claim": {"says": {"holds": "{other.effect}"}},
     "no number of another claim": {"says": {"holds": "{other.k_all}"}, "also": {"other": "c2"}},
-    "no number of a group": {"says": {"holds": "{others.effect}"}, "groups": {"others": {"id": "c2"}}},
+    "no number of a group": {
+        "says": {"holds": "{others.effect}"},
+        "groups": {"others": {"id": "c2"}},
+    },
     "a group without claims": {"groups": {"others": {"id": "d*"}}},
-    "a group with the name of a claim": {"groups": {"other": {"id": "c2"}}, "also": {"other": "c2"}},
+    "a group with the name of a claim": {
+        "groups": {"other": {"id": "c2"}},
+        "also": {"other": "c2"},
+    },
     "a name too many in what is added": {"adds": "{size_of}"},
     "no counterexample": {"says": {"holds": "{counterexample}"}},
     "no claims that fail": {"says": {"holds": "{which_fail}"}},
@@ -232,13 +286,18 @@ def test_a_few_questions_lead_in_an_order_and_no_number_is_typed_that_the_eviden
     assert leads.count("not known") == 1
     for name, one in file.items():
         for where, sentence in one.sentences().items():
-            text = re.sub(r"(Table|Theorem|Lemma|cut by|s =) [\d.]+", "", re.sub(r"{.*?}", "", sentence))
+            text = re.sub(
+                r"(Table|Theorem|Lemma|cut by|s =) [\d.]+", "", re.sub(r"{.*?}", "", sentence)
+            )
             assert not re.search(r"(?<![\w-])[+−]?\d", text), f"{name}: {where}: {sentence}"
 
 
 def test_without_evidence_no_question_is_answered(unrecorded: pd.DataFrame) -> None:
     bare = pd.DataFrame([removed(row) for row in tables.rows(unrecorded)])
-    assert set(findings.table_of(RELEASED, bare, NO_STUDIES)["outcome"]) == {"cannot tell", "not tested"}
+    assert set(findings.table_of(RELEASED, bare, NO_STUDIES)["outcome"]) == {
+        "cannot tell",
+        "not tested",
+    }
 
 
 MADE_UP = {"measured": "50", "low": 49.0, "high": 51.0, "n": 4.0, "n_missing": 0.0, "draws": 10.0}
@@ -247,15 +306,25 @@ TEXT = {"holds": Verdict.BORNE, "fails": Verdict.CONTRADICTED}
 
 def evidence(row: dict[str, Any], outcome: str) -> dict[str, Any]:
     """The claim with made-up evidence for an outcome."""
-    rung = {"encoder": "laptop", "theorem": "proof", "sentence": "own_table"}.get(row["answered_by"], "exact")
+    rung = {"encoder": "laptop", "theorem": "proof", "sentence": "own_table"}.get(
+        row["answered_by"], "exact"
+    )
     answer = str(TEXT.get(outcome, outcome)) if row["answered_by"] == "sentence" else outcome
     counterexample = '{"t": 1.0, "left": 1.5, "right": 1.0}' if outcome == "fails" else ""
-    found = {"rung": rung, "certainty": "low", "answer": answer, "counterexample": counterexample, "source": "Table"}
+    found = {
+        "rung": rung,
+        "certainty": "low",
+        "answer": answer,
+        "counterexample": counterexample,
+        "source": "Table",
+    }
     return row | MADE_UP | found
 
 
 @pytest.mark.parametrize("outcome", ["holds", "fails", "opposite"])
-def test_every_sentence_has_its_numbers_where_there_is_evidence(unrecorded: pd.DataFrame, outcome: str) -> None:
+def test_every_sentence_has_its_numbers_where_there_is_evidence(
+    unrecorded: pd.DataFrame, outcome: str
+) -> None:
     """Each question of the repository, with made-up evidence for one outcome. What a study fixed has numbers too."""
     made = [evidence(row, outcome) for row in tables.rows(unrecorded)]
     found = findings.table_of(RELEASED, pd.DataFrame(made), NO_STUDIES).set_index("id")["outcome"]
@@ -273,13 +342,21 @@ NUMBERS_IN_HEADLINE = 3
 
 def test_each_rule_of_reading_refuses_something() -> None:
     assert reading.hard_to_read("It is so. It has three of four.", 5) == []
-    for text in ("It is far too long here.", "It is: a: b.", "It is in 0 of 3.", "Of the whole.", "It is no gain."):
+    for text in (
+        "It is far too long here.",
+        "It is: a: b.",
+        "It is in 0 of 3.",
+        "Of the whole.",
+        "It is no gain.",
+    ):
         assert reading.hard_to_read(text, 5), text
 
 
 @pytest.mark.parametrize("number", ["none", "one", "three", "all"])
 @pytest.mark.parametrize("outcome", [outcome for outcome in EACH if outcome != "not tested"])
-def test_each_sentence_can_be_read_aloud(unrecorded: pd.DataFrame, outcome: str, number: str) -> None:
+def test_each_sentence_can_be_read_aloud(
+    unrecorded: pd.DataFrame, outcome: str, number: str
+) -> None:
     """With evidence for an outcome on so many claims of each question, and nothing on all other claims."""
     rows = {str(row["id"]): removed(row) for row in tables.rows(unrecorded)}
     hard = []
@@ -288,14 +365,23 @@ def test_each_sentence_can_be_read_aloud(unrecorded: pd.DataFrame, outcome: str,
         many = {"none": 0, "one": 1, "three": 3, "all": len(about)}[number]
         listed = rows | {one: evidence(rows[one], outcome) for one in about[:many]}
         for answer in ("yes", "no", "unclear", "") if question.study else ("",):
-            answers = pd.DataFrame([{"paper": question.paper, "study": question.study or "", "answer": answer}])
-            finding = findings.Finding(RELEASED, f"{file}: {name}", question, listed, NO_STUDIES | {"answers": answers})
+            answers = pd.DataFrame(
+                [{"paper": question.paper, "study": question.study or "", "answer": answer}]
+            )
+            finding = findings.Finding(
+                RELEASED, f"{file}: {name}", question, listed, NO_STUDIES | {"answers": answers}
+            )
             try:
                 row = finding.row()
-            except HypersphereError:  # a sentence that needs a number which so little evidence does not have
+            # a sentence that needs a number which so little evidence does not have
+            except HypersphereError:
                 continue
             if len(reading.numbers(row["headline"])) > NUMBERS_IN_HEADLINE:
                 hard.append(f"{name}: too many numbers: {row['headline']}")
-            hard += [f"{name}: {one}" for one in reading.hard_to_read(row["headline"], MOST_IN_HEADLINE)]
-            hard += [f"{name}: {one}" for one in reading.hard_to_read(row["sentence"], MOST_IN_SENTENCE)]
+            hard += [
+                f"{name}: {one}" for one in reading.hard_to_read(row["headline"], MOST_IN_HEADLINE)
+            ]
+            hard += [
+                f"{name}: {one}" for one in reading.hard_to_read(row["sentence"], MOST_IN_SENTENCE)
+            ]
     assert not hard, "\n".join(dict.fromkeys(hard))

@@ -22,8 +22,13 @@ EVERY = [
     made_up.comparison("against_another_arm", 1.0, 1.0, variant="pos_curv", baseline="pos"),
     made_up.comparison("another_document", 14.7, 30.0, **made_up.NORMS),
     *(
-        made_up.comparison(f"{name}_{place}", 1.0, place, artifact=table, setting=f"target={target}", n=3.0 + place)
-        for name, table, targets in (("one_row", "table3", TARGETS), ("own_row", "table4", TARGETS[:3]))
+        made_up.comparison(
+            f"{name}_{place}", 1.0, place, artifact=table, setting=f"target={target}", n=3.0 + place
+        )
+        for name, table, targets in (
+            ("one_row", "table3", TARGETS),
+            ("own_row", "table4", TARGETS[:3]),
+        )
         for place, target in enumerate(targets)
     ),
 ]
@@ -50,7 +55,10 @@ def test_the_short_forest_has_clear_directions_first_and_then_the_largest_printe
     clear = made_up.comparison("clear", 0.1, 0.0, answer="fails")
     many = [made_up.comparison(f"at_{one}", one, -one, variant=f"v{one}") for one in range(1, 15)]
     chosen = forest.short(forest.rows(CONFIG, listed(clear, *many)))
-    assert [claim["id"] for claim in forest.claims_of(chosen)] == ["clear", *(f"at_{one}" for one in range(4, 15))]
+    assert [claim["id"] for claim in forest.claims_of(chosen)] == [
+        "clear",
+        *(f"at_{one}" for one in range(4, 15)),
+    ]
     assert "12 of 15 differences in accuracy" in forest.draw(CONFIG, chosen, 15).texts[0].get_text()
 
 
@@ -75,7 +83,10 @@ def test_shape_and_hue_say_the_answer_and_floored_arms_are_pale() -> None:
 def test_in_a_narrow_window_names_stand_above_their_rows() -> None:
     """At the same height as in a wide window a name would leave no room for the axis."""
     shown = forest.rows(
-        CONFIG, listed(made_up.comparison("one", 1.0, 2.0), made_up.comparison("two", 1.0, variant="ratio"))
+        CONFIG,
+        listed(
+            made_up.comparison("one", 1.0, 2.0), made_up.comparison("two", 1.0, variant="ratio")
+        ),
     )
     figure = forest.draw(CONFIG, shown, 1, intervals.PHONE)
     (axis,) = figure.axes
@@ -88,5 +99,9 @@ def test_in_a_narrow_window_names_stand_above_their_rows() -> None:
 
 
 def test_without_any_comparison_the_picture_says_so() -> None:
-    (axis,) = forest.draw(CONFIG, forest.rows(CONFIG, listed(made_up.comparison("not_run", 1.0))), 0).axes
-    assert [text.get_text() for text in axis.texts if text.get_text() != "n"] == ["No comparison has an interval yet."]
+    (axis,) = forest.draw(
+        CONFIG, forest.rows(CONFIG, listed(made_up.comparison("not_run", 1.0))), 0
+    ).axes
+    assert [text.get_text() for text in axis.texts if text.get_text() != "n"] == [
+        "No comparison has an interval yet."
+    ]

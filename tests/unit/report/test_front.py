@@ -20,7 +20,9 @@ def front(known, root, narrow):
 
 
 @pytest.mark.parametrize("has", [True, False])
-def test_a_paper_draws_it_or_nobody_does(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, has: bool) -> None:
+def test_a_paper_draws_it_or_nobody_does(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, has: bool
+) -> None:
     paper = tmp_path / "drawn"
     paper.mkdir()
     if has:

@@ -22,11 +22,34 @@ BEST, PRINTED = "optimiser.learning_rate.times=best", "optimiser.learning_rate.t
 def row(
     variant: str, times: str = BEST, artifact: str = "step_size", reading: str = "measure=knn_top1"
 ) -> dict[str, Any]:
-    cells = [f"method=simsiam;variant={one};dataset=cifar10_lt;{times};{reading}" for one in (variant, "default")]
+    cells = [
+        f"method=simsiam;variant={one};dataset=cifar10_lt;{times};{reading}"
+        for one in (variant, "default")
+    ]
     return {
-        **{"coordinates": cells[0], "baseline": cells[1], "paper": "ours", "study": "step_size", "artifact": artifact},
-        **{"measure": "knn_top1", "mean": 26.0, "baseline_mean": 27.0, "n": 10, "n_missing": 0, "effect": -1.0},
-        **{"low": -2.0, "high": 0.5, "low_holm": -3.0, "high_holm": 1.0, "in_family": True, "equivalent": False},
+        **{
+            "coordinates": cells[0],
+            "baseline": cells[1],
+            "paper": "ours",
+            "study": "step_size",
+            "artifact": artifact,
+        },
+        **{
+            "measure": "knn_top1",
+            "mean": 26.0,
+            "baseline_mean": 27.0,
+            "n": 10,
+            "n_missing": 0,
+            "effect": -1.0,
+        },
+        **{
+            "low": -2.0,
+            "high": 0.5,
+            "low_holm": -3.0,
+            "high_holm": 1.0,
+            "in_family": True,
+            "equivalent": False,
+        },
         **{"margin": 1.0, "floored": "", "came_to": "", "baseline_came_to": "", "finished": True},
     }
 
@@ -50,11 +73,17 @@ def test_a_direction_is_read_from_the_corrected_interval_and_from_no_arm_at_a_co
         "ahead, within 1": {"low_holm": 0.1, "high_holm": 0.8, "equivalent": True},
         "within 1": {"equivalent": True},
         "open": {"high": -0.5},  # clear before the correction alone
-        "not read: neither arm is above its controls": {"low_holm": 0.1, "high_holm": 3.0, "floored": "both"},
+        "not read: neither arm is above its controls": {
+            "low_holm": 0.1,
+            "high_holm": 3.0,
+            "floored": "both",
+        },
         "not finished": {"low_holm": 0.1, "high_holm": 3.0, "finished": False},
     }
     study = configured().papers["ours"].studies["step_size"]
-    assert [our_studies.direction(counted(row("cut3") | changed), study) for changed in said.values()] == [*said]
+    assert [
+        our_studies.direction(counted(row("cut3") | changed), study) for changed in said.values()
+    ] == [*said]
     assert our_studies.direction(counted(AGAIN | {"low": 0.2, "high": 0.9}), study) == "ahead"
     closed = study.model_copy(update={"closed": "It cannot answer."})
     assert our_studies.direction(counted(row("cut3") | said["not finished"]), closed) == "estimate"
@@ -70,7 +99,10 @@ TOLD_APART = {
     "by baseline": [pair(TEXT, "dp_sum"), pair(TEXT, "uniform"), pair(TEXT, "dp_sum", "uniform")],
     "by method": [pair(SIMCLR + "cifar10_lt", "cut3"), pair(MOCO, "pos")],
     "by dataset": [pair(SIMCLR + "cifar10", "cut3"), pair(SIMCLR + "cifar100", "cut3")],
-    "by both": [*(pair(SIMCLR + "cifar10_lt", variant) for variant in ("cut3", "gradscale")), pair(MOCO, "pos")],
+    "by both": [
+        *(pair(SIMCLR + "cifar10_lt", variant) for variant in ("cut3", "gradscale")),
+        pair(MOCO, "pos"),
+    ],
 }
 """Arms of a study by what alone tells them apart."""
 
@@ -79,7 +111,9 @@ def with_closed(config: Config, selected: dict[tuple[str, str], Selection]) -> C
     """The study of ``row`` closed, with other selected values."""
     ours = config.papers["ours"]
     closed = ours.studies["step_size"].model_copy(update={"closed": "It cannot answer."})
-    papers = config.papers | {"ours": ours.model_copy(update={"studies": ours.studies | {"step_size": closed}})}
+    papers = config.papers | {
+        "ours": ours.model_copy(update={"studies": ours.studies | {"step_size": closed}})
+    }
     return config.model_copy(update={"papers": papers, "selected": selected})
 
 
@@ -89,13 +123,27 @@ def test_a_study_in_words_is_as_approved() -> None:
     And a closed study, of which one selected value ends its grid, and nothing is said of a clear difference.
     """
     arm, times = "method=simsiam;variant={};dataset=cifar10_lt", "optimiser.learning_rate.times"
-    chosen = {arm.format(variant): {times: rate} for variant, rate in (("default", 1), ("cut9", 0.0316), ("cut3", 1))}
+    chosen = {
+        arm.format(variant): {times: rate}
+        for variant, rate in (("default", 1), ("cut9", 0.0316), ("cut3", 1))
+    }
     config = configured().model_copy(update={"selected": {("ours", "step_size"): chosen}})
-    again = AGAIN | {"n": 7, "n_missing": 3, "came_to": "0.12", "baseline_came_to": "0.12", "finished": False}
+    again = AGAIN | {
+        "n": 7,
+        "n_missing": 3,
+        "came_to": "0.12",
+        "baseline_came_to": "0.12",
+        "finished": False,
+    }
     readings = ("by=geometry;measure=norm", "by=knn;epoch=25%;measure=knn_top1")
-    checks = [row(name, artifact="step_size_checks", reading=one) for name in ("cut3", "cut9") for one in readings]
+    checks = [
+        row(name, artifact="step_size_checks", reading=one)
+        for name in ("cut3", "cut9")
+        for one in readings
+    ]
     checks[0] |= {"measure": "norm", "mean": 0.5, "baseline_mean": 1.25}
-    twice = checks[0] | {"baseline": checks[2]["coordinates"], "baseline_mean": 9.0}  # the first baseline stays
+    # the first baseline stays
+    twice = checks[0] | {"baseline": checks[2]["coordinates"], "baseline_mean": 9.0}
     compared = table(
         row("cut9") | {"came_to": "0.0038", "baseline_came_to": "0.12"},
         row("cut3") | {"low_holm": -3.0, "high_holm": -0.04},
@@ -108,8 +156,13 @@ def test_a_study_in_words_is_as_approved() -> None:
         lines += [[title], *listed]
     lines += [*our_studies.checks(config, "ours", "step_size", compared)]
     at_edge = {("ours", "step_size"): chosen | {arm.format("cut9"): {times: 10}}}
-    estimates = table(row("cut9") | {"finished": False, "low_holm": -3.0, "high_holm": -0.4, "n": 7, "n_missing": 6})
-    for title, listed in our_studies.comparisons(with_closed(config, at_edge), "ours", "step_size", estimates):
+    estimates = table(
+        row("cut9")
+        | {"finished": False, "low_holm": -3.0, "high_holm": -0.4, "n": 7, "n_missing": 6}
+    )
+    for title, listed in our_studies.comparisons(
+        with_closed(config, at_edge), "ours", "step_size", estimates
+    ):
         lines += [[title], *listed]
     for how, rows in TOLD_APART.items():
         lines += [[how, *our_studies.short_names(config, "ours", rows)]]
@@ -121,12 +174,19 @@ def test_the_forest_has_a_line_for_each_comparison_by_the_primary_measure(tmp_pa
     """By the drawing's own data: two intervals of an arm, one of an A/A arm, and the shaded margin."""
     config = configured()
     listed = table(
-        row("cut9"), AGAIN, row("cut9", PRINTED, "step_size_printed"), row("cut9", artifact="step_size_checks")
+        row("cut9"),
+        AGAIN,
+        row("cut9", PRINTED, "step_size_printed"),
+        row("cut9", artifact="step_size_checks"),
     )
     figure = our_studies.draw(config, listed)
     (axis,) = figure.axes
     ends = [sorted(line.get_xdata()) for line in axis.lines if len(line.get_xdata()) == 2]
-    assert [one for one in ends if not np.isnan(one).any()] == [[-3.0, 1.0], [-2.0, 0.5], [-2.0, 0.5]]
+    assert [one for one in ends if not np.isnan(one).any()] == [
+        [-3.0, 1.0],
+        [-2.0, 0.5],
+        [-2.0, 0.5],
+    ]
     assert [len(line.get_xdata()) for line in axis.lines].count(1) == 2
     assert len(axis.get_yticks()) == 2
     (shaded,) = axis.collections[:1]

@@ -24,7 +24,9 @@ def test_each_line_is_its_file_s_and_marks_the_selected_value() -> None:
                 rows = table[(table["arm"] == arm.text) & table["mean"].notna()]
                 assert [point["mean"] for point in line["points"]] == list(rows["mean"])
                 assert [point["std"] for point in line["points"]] == list(rows["std"].fillna(0))
-                assert [point["x"] for point in line["points"] if point["chosen"]] == [*chosen[arm.text].values()]
+                assert [point["x"] for point in line["points"] if point["chosen"]] == [
+                    *chosen[arm.text].values()
+                ]
                 assert all(math.isfinite(point["mean"]) for point in line["points"])
                 compared += len(rows)
     assert compared

@@ -55,7 +55,10 @@ def test_a_corruption_does_not_take_the_label_of_a_method() -> None:
 
 def test_a_point_says_dataset_and_target_together_and_leaves_out_what_it_lacks() -> None:
     point = {"method": "simclr", "dataset": "first", "epoch": 5, "target": "second"}
-    assert words.point(PAPER, point, ("dataset", "logits.s", "epoch", "target")) == "FIRST-10 → Second-100, epoch 5"
+    assert (
+        words.point(PAPER, point, ("dataset", "logits.s", "epoch", "target"))
+        == "FIRST-10 → Second-100, epoch 5"
+    )
 
 
 @pytest.mark.parametrize(
@@ -64,12 +67,20 @@ def test_a_point_says_dataset_and_target_together_and_leaves_out_what_it_lacks()
         ([{"method": "a", "variant": "x"}, {"method": "a", "variant": "y"}], ("variant",)),
         ([{"method": "a", "variant": "x"}], ("method", "variant")),
         ([{"variant": "x"}, {"variant": "x", "logits.s": 1}], ("logits.s",)),
-        ([{"batch.size": 64, "batch.micro": 64}, {"batch.size": 128, "batch.micro": 128}], ("batch.size",)),
-        ([{"batch.size": 64, "batch.micro": 64}, {"batch.size": 128, "batch.micro": 64}], ("batch.size",)),
+        (
+            [{"batch.size": 64, "batch.micro": 64}, {"batch.size": 128, "batch.micro": 128}],
+            ("batch.size",),
+        ),
+        (
+            [{"batch.size": 64, "batch.micro": 64}, {"batch.size": 128, "batch.micro": 64}],
+            ("batch.size",),
+        ),
         ([{"dataset": "a", "target": "a"}, {"dataset": "b", "target": "b"}], ("dataset", "target")),
     ],
 )
-def test_keys_that_vary_tell_points_apart(points: list[dict[str, Any]], keys: tuple[str, ...]) -> None:
+def test_keys_that_vary_tell_points_apart(
+    points: list[dict[str, Any]], keys: tuple[str, ...]
+) -> None:
     assert words.varying(points) == keys
 
 
@@ -87,8 +98,15 @@ def test_no_interval_that_is_shown_leaves_the_range_of_its_measure(name: str) ->
     """Of values and of differences, on the pages, in sentences, in tables and in figures. Those of files stay."""
     config, measure = configured(), MEASURES[name]
     far = {"low": -1e6, "high": 1e6}
-    unadjusted = {"low_unadjusted": -2e6, "high_unadjusted": 2e6, "reported_low": -1e6, "reported_high": 1e6}
-    difference = tables.rows(made_up.table([made_up.comparison("one", 1, 1, metric=name, **far, **unadjusted)]))[0]
+    unadjusted = {
+        "low_unadjusted": -2e6,
+        "high_unadjusted": 2e6,
+        "reported_low": -1e6,
+        "reported_high": 1e6,
+    }
+    difference = tables.rows(
+        made_up.table([made_up.comparison("one", 1, 1, metric=name, **far, **unadjusted)])
+    )[0]
     value = difference | {"kind": "value", "baseline": ""}
     cell = Point({"measure": name}, {"mean": 50.0, "low": -1e6, "high": 1e6})
     effect = {"effect": 1.0, "low_holm": -1e6, "high_holm": 1e6, "low_power": False}
@@ -100,11 +118,14 @@ def test_no_interval_that_is_shown_leaves_the_range_of_its_measure(name: str) ->
     assert all(measure.low <= end <= measure.high for end in values)
     shown = entries.entry(config, difference)
     said = findings.numbers(difference)
-    (published,) = (fact.text for fact in cards.of_claim(config, shown).facts if fact.name == "Published")
+    (published,) = (
+        fact.text for fact in cards.of_claim(config, shown).facts if fact.name == "Published"
+    )
     differences = ends(shown.intervals, published, said["interval"], said["adjusted"])
     assert len(differences) == 10
     assert all(-widest <= end <= widest for end in differences)
-    assert Point(cell.coordinates, cell.summary, effect).fields["effect_high"] == 1e6  # the csv has what was computed
+    # the csv has what was computed
+    assert Point(cell.coordinates, cell.summary, effect).fields["effect_high"] == 1e6
 
 
 def test_an_interval_within_the_range_is_as_it_was() -> None:

@@ -16,7 +16,10 @@ GRID = Grid(
     ),
     corner=("Method", "Variant"),
     lines=(
-        Line(("SimCLR", "<script>alert(1)</script>"), (Text("1.0", "+0.1 [−0.2, +0.4]"), Text("–"), Text("words"))),
+        Line(
+            ("SimCLR", "<script>alert(1)</script>"),
+            (Text("1.0", "+0.1 [−0.2, +0.4]"), Text("–"), Text("words")),
+        ),
         Line(("control", "chance"), (Text("0.5"), Text("–"), Text("not run")), control=True),
     ),
 )
@@ -25,9 +28,17 @@ SHOWN = Shown("x", "<b>T</b>", NOTES, GRID)
 
 
 def test_csv_keeps_all_digits_and_says_nothing_of_what_is_missing() -> None:
-    text = as_csv(("a", "b"), [(1 / 3, float("nan")), (2.0, None), (True, "x,y"), (float("inf"), 0)])
+    text = as_csv(
+        ("a", "b"), [(1 / 3, float("nan")), (2.0, None), (True, "x,y"), (float("inf"), 0)]
+    )
     rows = list(csv.reader(io.StringIO(text)))
-    assert rows == [["a", "b"], ["0.3333333333333333", ""], ["2", ""], ["True", "x,y"], ["inf", "0"]]
+    assert rows == [
+        ["a", "b"],
+        ["0.3333333333333333", ""],
+        ["2", ""],
+        ["True", "x,y"],
+        ["inf", "0"],
+    ]
     assert float(rows[1][0]) == 1 / 3
 
 
@@ -50,7 +61,10 @@ def test_tex_rows_fill_the_columns_and_braces_balance() -> None:
 @pytest.mark.parametrize(
     ("text", "tex"),
     [
-        ("a_b & 5% ± −1 {x} $ # ~ ^ \\", r"a\_b \& 5\% $\pm$ $-$1 \{x\} \$ \# \textasciitilde{} \textasciicircum{}"),
+        (
+            "a_b & 5% ± −1 {x} $ # ~ ^ \\",
+            r"a\_b \& 5\% $\pm$ $-$1 \{x\} \$ \# \textasciitilde{} \textasciicircum{}",
+        ),
         ("γ λ Σ ‖z‖²", r"$\gamma$ $\lambda$ $\Sigma$ $\|$z$\|$$^2$"),
         ("<a> | [b]", "$<$a$>$ $|$ {[}b{]}"),
     ],
@@ -67,7 +81,8 @@ def test_markdown_has_one_cell_per_column_in_every_line_and_no_html_or_mark_up_o
         "| Method | Variant | A &#124; B<br>**ours**<br>measured on digits_lt | A &#124; B<br>**published** "
         "| C_1<br>**ours** |"
     )
-    assert lines[1] == "| :-- | :-- | --: | --: | :-- |"  # numbers stand to the right, words to the left
+    # numbers stand to the right, words to the left
+    assert lines[1] == "| :-- | :-- | --: | --: | :-- |"
     assert lines[3] == "| *control* | *chance* | *0.5* | *–* | *not run* |"
     assert "<script>" not in text
     assert "<b>" not in text

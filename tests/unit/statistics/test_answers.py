@@ -39,28 +39,59 @@ OPEN = {"effect": -1.0, "low_holm": -4.0, "high_holm": 2.0}
 UNREAD = BEHIND | {"floored": "both"}
 
 
-def row(said: dict[str, Any], arm: str = "method=m", baseline: str = "method=b", margin: float = 1.0) -> dict[str, Any]:
+def row(
+    said: dict[str, Any], arm: str = "method=m", baseline: str = "method=b", margin: float = 1.0
+) -> dict[str, Any]:
     """A row of studies.csv with all its runs."""
-    given = {"coordinates": arm, "baseline": baseline, "margin": margin, "mean": 50.0, "in_family": True}
-    return {"finished": True, "floored": "", "equivalent": False, "low": math.nan, "high": math.nan, **given, **said}
+    given = {
+        "coordinates": arm,
+        "baseline": baseline,
+        "margin": margin,
+        "mean": 50.0,
+        "in_family": True,
+    }
+    return {
+        "finished": True,
+        "floored": "",
+        "equivalent": False,
+        "low": math.nan,
+        "high": math.nan,
+        **given,
+        **said,
+    }
 
 
 def again(low: float, high: float) -> dict[str, Any]:
-    own = {"effect": (low + high) / 2, "low": low, "high": high, "low_holm": math.nan, "high_holm": math.nan}
+    own = {
+        "effect": (low + high) / 2,
+        "low": low,
+        "high": high,
+        "low_holm": math.nan,
+        "high_holm": math.nan,
+    }
     return row({**own, "in_family": False}, arm="method=b;variant=again")
 
 
-def answer(study: str, rows: list[dict[str, Any]], values: Arms | None = None, paper: str = "ours") -> str:
+def answer(
+    study: str, rows: list[dict[str, Any]], values: Arms | None = None, paper: str = "ours"
+) -> str:
     return answers.of_study(rule_of(paper, study), rows, values or {}, RULES)
 
 
 @cache
 def rule_of(paper: str, study: str) -> answers.Rule:
-    return answers.rule_of(CONFIG.papers[paper].studies[study].answers, CONFIG.answers_file(paper), study)
+    return answers.rule_of(
+        CONFIG.papers[paper].studies[study].answers, CONFIG.answers_file(paper), study
+    )
 
 
 def test_what_a_comparison_is_counted_as() -> None:
-    for said, names in ((AHEAD, "ahead"), (BEYOND, "ahead beyond"), (BOTH, "ahead level"), (BEHIND, "behind")):
+    for said, names in (
+        (AHEAD, "ahead"),
+        (BEYOND, "ahead beyond"),
+        (BOTH, "ahead level"),
+        (BEHIND, "behind"),
+    ):
         assert answers.called(row(said)) == names.split()
         assert answers.called(row(said) | {"finished": False}) == []
         for one_arm in ("variant", "baseline"):
@@ -76,22 +107,28 @@ LOW, GAIN = {"margin": 0.5, "mean": 0.4}, {"margin": 0.5, "mean": 2.0}
 @pytest.mark.parametrize(
     ("study", "rows", "expected"),
     [
-        ("step_size", [LEVEL] * 4 + [OPEN] * 2, "yes"),  # none is better, four are within the margin
-        ("step_size", [LEVEL] * 4 + [BEHIND] * 2, "yes"),  # the plan says nothing of arms that are behind
+        # none is better, four are within the margin
+        ("step_size", [LEVEL] * 4 + [OPEN] * 2, "yes"),
+        # the plan says nothing of arms that are behind
+        ("step_size", [LEVEL] * 4 + [BEHIND] * 2, "yes"),
         ("step_size", [LEVEL] * 3 + [OPEN] * 3, "unclear"),
-        ("step_size", [LEVEL] * 3 + [BOTH] + [OPEN] * 2, "unclear"),  # one of the four is better, if by little
+        # one of the four is better, if by little
+        ("step_size", [LEVEL] * 3 + [BOTH] + [OPEN] * 2, "unclear"),
         ("step_size", [LEVEL] * 4 + [AHEAD, OPEN], "unclear"),  # better, but not by the margin
         ("step_size", [LEVEL] * 4 + [BEYOND, OPEN], "no"),  # better by more than the margin
         ("step_size", [BEYOND] + [BEHIND] * 5, "no"),
         ("confidence", [BEYOND | GAIN] * 4, "yes"),
-        ("confidence", [BEYOND | LOW] * 4, "unclear"),  # the trained gain itself is below the margin
+        # the trained gain itself is below the margin
+        ("confidence", [BEYOND | LOW] * 4, "unclear"),
         ("confidence", [BEYOND | GAIN] * 3 + [OPEN | GAIN], "unclear"),
         ("confidence", [LEVEL | GAIN] * 2 + [BEHIND | GAIN] * 2, "no"),
         ("confidence", [LEVEL | GAIN] * 3 + [OPEN | GAIN], "unclear"),
         ("confidence", [BEYOND | GAIN] * 2 + [BEHIND | GAIN] * 2, "unclear"),
     ],
 )
-def test_an_answer_that_counts_comparisons(study: str, rows: list[dict[str, Any]], expected: str) -> None:
+def test_an_answer_that_counts_comparisons(
+    study: str, rows: list[dict[str, Any]], expected: str
+) -> None:
     assert answer(study, [row(one) for one in rows]) == expected
 
 
@@ -99,14 +136,17 @@ def test_an_answer_that_counts_comparisons(study: str, rows: list[dict[str, Any]
     ("against_none", "against_uniform", "expected"),
     [
         ([AHEAD, AHEAD, OPEN], [AHEAD, OPEN, OPEN], "yes"),
-        ([AHEAD, AHEAD, OPEN], [AHEAD, OPEN, BEHIND], "yes"),  # behind on a task on which it is not ahead of none
-        ([AHEAD, AHEAD, OPEN], [OPEN, OPEN, AHEAD], "unclear"),  # ahead of uniformity on another task alone
+        # behind on a task on which it is not ahead of none
+        ([AHEAD, AHEAD, OPEN], [AHEAD, OPEN, BEHIND], "yes"),
+        # ahead of uniformity on another task alone
+        ([AHEAD, AHEAD, OPEN], [OPEN, OPEN, AHEAD], "unclear"),
         ([AHEAD, AHEAD, OPEN], [AHEAD, BEHIND, OPEN], "unclear"),
         ([AHEAD, OPEN, OPEN], [AHEAD, OPEN, OPEN], "unclear"),  # on one task of three
         ([OPEN, BEHIND, LEVEL], [AHEAD, AHEAD, AHEAD], "no"),  # ahead of none on none
         ([AHEAD, AHEAD, OPEN], [LEVEL, BEHIND, OPEN], "no"),  # uniformity is level, and ahead
         ([AHEAD, AHEAD, AHEAD], [LEVEL, BEHIND, OPEN], "unclear"),
-        ([AHEAD, AHEAD, OPEN], [BOTH, LEVEL, OPEN], "unclear"),  # ahead and level at once: yes and no both fit
+        # ahead and level at once: yes and no both fit
+        ([AHEAD, AHEAD, OPEN], [BOTH, LEVEL, OPEN], "unclear"),
     ],
 )
 def test_does_distance_polarization_help_sentences(
@@ -115,7 +155,10 @@ def test_does_distance_polarization_help_sentences(
     """The family: + DP (summed) against none, uniformity against none (which no answer reads), and the first two."""
     said = {("dp_sum", "default"): against_none, ("uniform", "default"): [OPEN] * 3}
     said["dp_sum", "uniform"] = against_uniform
-    cell, tasks = "method=qt_dcl;variant={};dataset=bookcorpus;target={}", ["text_mr", "text_subj", "text_msrp"]
+    cell, tasks = (
+        "method=qt_dcl;variant={};dataset=bookcorpus;target={}",
+        ["text_mr", "text_subj", "text_msrp"],
+    )
     rows = [
         row(one, *(cell.format(arm, task) for arm in pair))
         for pair, of in said.items()
@@ -128,7 +171,9 @@ SEEDS = np.array([-1.0, -0.5, 0.0, 0.5, 1.0])
 """By how much five seeds lie beside their mean."""
 
 
-def family(study: str, paper: str = "ours") -> list[tuple[coordinates.Coordinates, coordinates.Coordinates]]:
+def family(
+    study: str, paper: str = "ours"
+) -> list[tuple[coordinates.Coordinates, coordinates.Coordinates]]:
     """The comparisons of a released study, without A/A ones."""
     pairs = CONFIG.papers[paper].measured[study].comparisons
     return [pair for pair in pairs if "again" not in (pair[0]["variant"], pair[1]["variant"])]
@@ -141,10 +186,12 @@ def family(study: str, paper: str = "ours") -> list[tuple[coordinates.Coordinate
         ([(BEHIND, -3.0), (OPEN, 0.0)], [(LEVEL, -0.2), (BEHIND, -3.0)], "yes"),
         ([(BEHIND, -3.0), (BEHIND, -3.0)], [(LEVEL, -0.2), (AHEAD, 0.9)], "yes"),
         ([(BEHIND, -3.0), (BEHIND, -3.0)], [(LEVEL, -0.2), (OPEN, -1.0)], "unclear"),
-        ([(BEHIND, -0.3), (OPEN, 0.0)], [(LEVEL, -0.2), (OPEN, 0.0)], "unclear"),  # level, but it has not risen
+        # level, but it has not risen
+        ([(BEHIND, -0.3), (OPEN, 0.0)], [(LEVEL, -0.2), (OPEN, 0.0)], "unclear"),
         ([(BEHIND, -3.0), (OPEN, 0.0)], [(BEHIND, -2.0), (LEVEL, 0.0)], "no"),
         ([(BEHIND, -3.0), (BEHIND, -3.0)], [(BEHIND, -2.0), (LEVEL, 0.0)], "unclear"),
-        ([(OPEN, 0.0), (LEVEL, 0.0)], [(BEHIND, -3.0), (BEHIND, -3.0)], "unclear"),  # behind nowhere at first
+        # behind nowhere at first
+        ([(OPEN, 0.0), (LEVEL, 0.0)], [(BEHIND, -3.0), (BEHIND, -3.0)], "unclear"),
         # A comparison of which neither arm is above its controls is left out.
         ([(BEHIND, -3.0), (UNREAD, -3.0)], [(LEVEL, -0.2), (BEHIND, -3.0)], "yes"),
         ([(UNREAD, -3.0), (UNREAD, -3.0)], [(LEVEL, -0.2), (LEVEL, 0.0)], "unclear"),
@@ -152,12 +199,16 @@ def family(study: str, paper: str = "ours") -> list[tuple[coordinates.Coordinate
     ],
 )
 def test_do_more_steps_make_up_for_a_cut(
-    early: list[tuple[dict[str, Any], float]], late: list[tuple[dict[str, Any], float]], expected: str
+    early: list[tuple[dict[str, Any], float]],
+    late: list[tuple[dict[str, Any], float]],
+    expected: str,
 ) -> None:
     rows, values = [], dict[str, pd.Series]()
     for arm, baseline in family("cut_by_steps"):
         at = ["simclr", "simsiam"].index(str(arm["method"]))
-        said, difference = {95: early[at], 385: (OPEN, 0.0), 1540: late[at]}[int(arm["schedule.epochs"])]
+        said, difference = {95: early[at], 385: (OPEN, 0.0), 1540: late[at]}[
+            int(arm["schedule.epochs"])
+        ]
         rows.append(row(said, coordinates.text(arm), coordinates.text(baseline)))
         values |= {
             coordinates.text(point): pd.Series(mean + SEEDS / 10)
@@ -188,7 +239,10 @@ def test_no_floored_arm_changes_an_answer_and_two_take_their_comparison_alone(
     one_arm = [one | {"floored": data.draw(FLOORED)} for one in rows]
     assert answer(study, one_arm, values, paper) == found
     place = data.draw(st.integers(0, len(rows) - 1))
-    both, nothing = ([*rows[:place], rows[place] | of, *rows[place + 1 :]] for of in ({"floored": "both"}, UNCALLED))
+    both, nothing = (
+        [*rows[:place], rows[place] | of, *rows[place + 1 :]]
+        for of in ({"floored": "both"}, UNCALLED)
+    )
     assert answer(study, both, values, paper) == answer(study, nothing, values, paper)
 
 
@@ -201,8 +255,16 @@ def test_every_rule_in_words_is_of_a_study_that_needs_one() -> None:
     for paper, document in CONFIG.papers.items():
         file, own = CONFIG.answers_file(paper), set[str]()
         if file.is_file():
-            own = {node.name for node in ast.parse(file.read_text(encoding="utf-8")).body if is_function(node)}
-        assert own == {name for name, one in document.studies.items() if not (one.answers.numbers or one.closed)}
+            own = {
+                node.name
+                for node in ast.parse(file.read_text(encoding="utf-8")).body
+                if is_function(node)
+            }
+        assert own == {
+            name
+            for name, one in document.studies.items()
+            if not (one.answers.numbers or one.closed)
+        }
 
 
 def is_function(node: ast.stmt) -> TypeGuard[ast.FunctionDef]:
@@ -211,14 +273,25 @@ def is_function(node: ast.stmt) -> TypeGuard[ast.FunctionDef]:
 
 def test_no_module_names_a_study() -> None:
     """Neither with its document, ours/<study>, nor alone, where studies are answered, selected and shown."""
-    names = {(paper, name) for paper, one in CONFIG.papers.items() for name in (*one.studies, *one.withdrawn)}
-    about_studies = ("config/study", "config/deciding", "statistics/answers", "statistics/confirmed")
+    names = {
+        (paper, name)
+        for paper, one in CONFIG.papers.items()
+        for name in (*one.studies, *one.withdrawn)
+    }
+    about_studies = (
+        "config/study",
+        "config/deciding",
+        "statistics/answers",
+        "statistics/confirmed",
+    )
     about_studies += ("statistics/selection", "report/confirmed")
     for file in sorted((ROOT / "src").rglob("*.py")):
         text = file.read_text(encoding="utf-8")
         assert [one for one in names if "/".join(one) in text] == [], file
         if file.with_suffix("").as_posix().endswith(about_studies):
-            said = {node.value for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Constant)}
+            said = {
+                node.value for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Constant)
+            }
             assert not said & {name for _, name in names}, file
 
 
@@ -240,5 +313,8 @@ def test_the_rule_of_any_document_is_found_by_its_study(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["sentences", "confidence"])
 def test_a_rule_reads_the_coordinates_of_its_released_study(name: str) -> None:
     """The family as the plan declares it, every comparison ahead by more than the margin."""
-    rows = [row(BEYOND, coordinates.text(arm), coordinates.text(baseline)) for arm, baseline in family(name)]
+    rows = [
+        row(BEYOND, coordinates.text(arm), coordinates.text(baseline))
+        for arm, baseline in family(name)
+    ]
     assert answer(name, rows) == "yes"

@@ -15,7 +15,13 @@ RULES = load_certainty(ROOT)
 
 def measured(**changed: Any) -> dict[str, Any]:
     """A comparison that five runs of an arm answer below the published scale."""
-    row = {"kind": "comparison", "verdict": "laptop only", "answer": "holds", "reported": "4.6", "n": 5.0}
+    row = {
+        "kind": "comparison",
+        "verdict": "laptop only",
+        "answer": "holds",
+        "reported": "4.6",
+        "n": 5.0,
+    }
     return row | {"floored": "", "scale": "laptop"} | changed
 
 
@@ -44,7 +50,9 @@ def test_no_shortcoming_raises_a_grade_and_none_is_above_its_rung(rung: Rung) ->
         ("published", {"verdict": "inconclusive", "answer": "cannot tell"}, False, "very low"),
     ],
 )
-def test_grades_at_their_borders(rung: Rung, changed: dict[str, Any], stand_in: bool, grade: str) -> None:
+def test_grades_at_their_borders(
+    rung: Rung, changed: dict[str, Any], stand_in: bool, grade: str
+) -> None:
     """The grades of DESIGN: high from five runs at the published setting, low from five on the named images."""
     row = measured(**changed)
     assert RULES.of(rung, certainty.of_encoders(row, stand_in, RULES.enough_runs))[0] == grade

@@ -39,7 +39,9 @@ def recorded() -> tuple[dict[str, pd.DataFrame], dict[str, Study], pd.DataFrame]
     """Of the laptop scale: the tables of ``confirmed.of_plan``, our studies, and the record's own table of runs."""
     plan = from_records("laptop")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(measure, "judged_tables", lambda plan, paper, artifact, rules: judged(artifact))
+        patch.setattr(
+            measure, "judged_tables", lambda plan, paper, artifact, rules: judged(artifact)
+        )
         made = of_plan()
     runs = pd.read_csv(ROOT / "evidence/laptop/runs.csv", dtype={"plan": str})
     return made, plan.config.papers["ours"].studies, runs
@@ -60,7 +62,9 @@ def all_splits(values: np.ndarray, arms: int, n: int) -> tuple[float, float]:
         baseline, *others = (pd.Series(values[list(one)]) for one in of)
         tests = [effects.welch(one, baseline) for one in others]
         found = [float(one.mean() - baseline.mean()) for one in others]
-        p, _ = t_test.holm([test.p(x) for test, x in zip(tests, found, strict=True)], RULES.alpha, len(others))
+        p, _ = t_test.holm(
+            [test.p(x) for test, x in zip(tests, found, strict=True)], RULES.alpha, len(others)
+        )
         called.append(min(p) <= RULES.alpha)
         ends = [test.interval(x, RULES.equivalence) for test, x in zip(tests, found, strict=True)]
         level += [-margin < low and high < margin for low, high in ends]
@@ -82,7 +86,9 @@ def test_the_shares_are_those_over_all_splits(n: int, values: list[float]) -> No
 
 
 @pytest.mark.parametrize(("name", "largest"), [("step_size", 20), ("cut_by_steps", 10)])
-def test_a_set_is_every_run_of_a_plan_that_differs_in_its_seed_alone(name: str, largest: int) -> None:
+def test_a_set_is_every_run_of_a_plan_that_differs_in_its_seed_alone(
+    name: str, largest: int
+) -> None:
     """Against the rows of the record's own tables: an A/A arm is one set with its baseline, and none counts twice."""
     made, studies, runs = recorded()
     table, study = made["splits"][made["splits"]["study"] == name], studies[name]
@@ -92,7 +98,9 @@ def test_a_set_is_every_run_of_a_plan_that_differs_in_its_seed_alone(name: str, 
     sizes = kept.groupby(alike)["seed"].nunique()
     assert sizes.max() == largest
     for n in confirmed.SIZES:
-        assert sorted(table.loc[table["n"] == n, "runs"]) == sorted(size for size in sizes if size >= 2 * n)
+        assert sorted(table.loc[table["n"] == n, "runs"]) == sorted(
+            size for size in sizes if size >= 2 * n
+        )
     assert (table["arms"] == table["runs"] // table["n"]).all()
     assert table["called"].between(0, 100).all()
 
@@ -100,8 +108,13 @@ def test_a_set_is_every_run_of_a_plan_that_differs_in_its_seed_alone(name: str, 
 def test_a_multiple_is_told_as_what_it_comes_to() -> None:
     """The rates that the norms paper prints for 256 images (App. C.1); a study that tunes no multiple has none."""
     table = recorded()[0]["studies"]
-    printed = table[(table["artifact"] == "step_size_printed") & table["baseline"].str.contains("variant=default")]
-    found = printed.groupby(printed["baseline"].str.extract("method=([a-z0-9]+)", expand=False))["baseline_came_to"]
+    printed = table[
+        (table["artifact"] == "step_size_printed")
+        & table["baseline"].str.contains("variant=default")
+    ]
+    found = printed.groupby(printed["baseline"].str.extract("method=([a-z0-9]+)", expand=False))[
+        "baseline_came_to"
+    ]
     assert found.unique().map(list).to_dict() == {"simsiam": ["0.12"], "simclr": ["0.18"]}
     assert set(table.loc[table["study"] == "confidence", "came_to"]) == {""}
 
@@ -112,7 +125,10 @@ def test_progress_counts_each_run_once() -> None:
     A closed study waits for nothing, so that it is not listed.
     """
     made, studies, runs = recorded()
-    progress, waiting = made["progress"], [name for name, one in studies.items() if one.closed is None]
+    progress, waiting = (
+        made["progress"],
+        [name for name, one in studies.items() if one.closed is None],
+    )
     assert len(waiting) < len(studies)
     expected = {name: runs.loc[of_study(runs, name), "name"].nunique() for name in waiting}
     confirmed_runs = progress[progress["part"] != "tuning"].groupby("study")["recorded"].sum()
@@ -131,7 +147,11 @@ def test_no_record_of_a_study_is_lost() -> None:
     for name in studies:
         shown = set[str]()
         for artifact in (name, name + PRINTED, name + CHECKS):
-            shown |= plan.runs_of("ours", artifact).keys() if ("ours", artifact) in plan.artifacts else set()
+            shown |= (
+                plan.runs_of("ours", artifact).keys()
+                if ("ours", artifact) in plan.artifacts
+                else set()
+            )
         assert set(runs.loc[of_study(runs, name), "name"]) <= shown, name
     assert runs["plan"].notna().sum() == sum(of_study(runs, name).sum() for name in studies)
 
@@ -167,7 +187,9 @@ def test_a_study_that_lacks_one_run_is_not_finished(part: str) -> None:
     assert not confirmed.finished(plan, "ours", "losses")
 
 
-@pytest.mark.parametrize(("column", "value"), [("kind", "cuda"), ("precision", "tf32"), ("weights", "c0ffee")])
+@pytest.mark.parametrize(
+    ("column", "value"), [("kind", "cuda"), ("precision", "tf32"), ("weights", "c0ffee")]
+)
 def test_what_is_not_of_one_kind_is_counted_as_nothing(column: str, value: str) -> None:
     """One run of a GPU or of another precision among others, or two runs of equal weights; each alone is sound."""
     plan = from_records("laptop")
@@ -198,4 +220,6 @@ def test_a_study_whose_runs_were_not_made_alike_is_unclear(monkeypatch: pytest.M
     assert (mixed["answers"]["answer"][finished] == "unclear").all()
     assert (mixed["answers"]["answer"][~finished] == "").all()
     assert (mixed["studies"]["called"] == "").all()
-    pd.testing.assert_frame_equal(mixed["studies"].drop(columns="called"), made["studies"].drop(columns="called"))
+    pd.testing.assert_frame_equal(
+        mixed["studies"].drop(columns="called"), made["studies"].drop(columns="called")
+    )

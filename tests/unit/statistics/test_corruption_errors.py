@@ -27,7 +27,9 @@ from .world import PAPER, Make, World, at
 
 def of(clean: float = 0.0, **errors: list[float]) -> dict[tuple[str, int], float]:
     """Errors at severities 1, 2 …"""
-    by_place = {(name, at): value for name, values in errors.items() for at, value in enumerate(values, 1)}
+    by_place = {
+        (name, at): value for name, values in errors.items() for at, value in enumerate(values, 1)
+    }
     return {(CLEAN, 0): clean, **by_place}
 
 
@@ -36,7 +38,9 @@ def test_by_hand() -> None:
     ours, base = of(10, fog=[20, 40], snow=[30, 30]), of(15, fog=[40, 40], snow=[20, 60])
     assert mce(ours, base) == pytest.approx(100 * (60 / 80 + 60 / 80) / 2)
     assert mce(ours, base, relative=True) == pytest.approx(100 * (40 / 50 + 40 / 50) / 2)
-    assert mce(of(fog=[80], snow=[10]), of(fog=[40], snow=[20])) == pytest.approx(100 * (2 + 0.5) / 2)
+    assert mce(of(fog=[80], snow=[10]), of(fog=[40], snow=[20])) == pytest.approx(
+        100 * (2 + 0.5) / 2
+    )
     for clean in (40, 50):
         assert math.isnan(mce(ours, base | of(clean), relative=True))
     assert math.isnan(mce(ours, of(fog=[0])))
@@ -44,11 +48,20 @@ def test_by_hand() -> None:
 
 def test_values_are_sorted_by_corruption_and_severity() -> None:
     """Speckle noise is none of the benchmark's fifteen."""
-    said = {"augmix;corruption=none": 5, "augmix;corruption=fog;severity=1": 6, "augmix;corruption=fog;severity=2": 7}
-    said |= {"augmix;corruption=speckle_noise;severity=2": 90, "standard;corruption=fog;severity=1": 91}
+    said = {
+        "augmix;corruption=none": 5,
+        "augmix;corruption=fog;severity=1": 6,
+        "augmix;corruption=fog;severity=2": 7,
+    }
+    said |= {
+        "augmix;corruption=speckle_noise;severity=2": 90,
+        "standard;corruption=fog;severity=1": 91,
+    }
     row = {"n_test": 50.0, "status": "finished"}
     at = {name: parse(f"augmentation={name}", "") for name in said}
-    answers = {("corruption_error", at[name]): row | {"value": value} for name, value in said.items()}
+    answers = {
+        ("corruption_error", at[name]): row | {"value": value} for name, value in said.items()
+    }
     assert corruption_errors(answers, {"augmentation": "augmix"}) == (of(5, fog=[6, 7]), 50)
 
 
@@ -95,7 +108,11 @@ def say(world: World, variant: str, of_seeds: list[Errors | None]) -> None:
         clean, first, second, snow = given
         fog = {1: first, 2: second, 3: (first + second) / 2, 4: first, 5: second}
         of_all = dict.fromkeys(LIKE_FOG, fog) | dict.fromkeys(LIKE_SNOW, dict.fromkeys(fog, snow))
-        errors = {f"corruption={name};severity={s}": error for name, of in of_all.items() for s, error in of.items()}
+        errors = {
+            f"corruption={name};severity={s}": error
+            for name, of in of_all.items()
+            for s, error in of.items()
+        }
         world.said[run, world.plan.protocols["norms"]["corruptions"].digest] = {
             (100, "digits", "corruption_error", f"augmentation={name};{reading}"): share * value
             for name, share in (("standard", 1.0), ("augmix", 0.5))
@@ -124,13 +141,20 @@ def test_each_seed_is_compared_with_its_own_baseline(make_world: Make) -> None:
     assert not table["coordinates"].str.contains("control").any()
 
 
-LACKS = {"a severity": "corruption=fog;severity=5", "clean images": "corruption=none", "the cells": None}
+LACKS = {
+    "a severity": "corruption=fog;severity=5",
+    "clean images": "corruption=none",
+    "the cells": None,
+}
 
 
 @pytest.mark.parametrize(
-    "lacks", ["a severity of default", "a severity of cut3", "clean images of cut3", "the cells of default"]
+    "lacks",
+    ["a severity of default", "a severity of cut3", "clean images of cut3", "the cells of default"],
 )
-def test_an_incomplete_benchmark_or_baseline_is_refused(make_world: Make, refused: Refused, lacks: str) -> None:
+def test_an_incomplete_benchmark_or_baseline_is_refused(
+    make_world: Make, refused: Refused, lacks: str
+) -> None:
     """A severity of the run or of its baseline that is left out of the mean would change it."""
     world = make_world(seeds=[0], paper=DOCUMENT)
     for name in ("default", "cut3"):
@@ -155,7 +179,10 @@ ERRORS = pd.DataFrame(
     [
         (variant, augmentation, corruption, severity)
         for variant, augmentation in itertools.product(("nt_xent", "dm3"), ("standard", "augmix"))
-        for corruption, severity in [(CLEAN, 0), *itertools.product((*BENCHMARK, "speckle_noise"), range(1, 6))]
+        for corruption, severity in [
+            (CLEAN, 0),
+            *itertools.product((*BENCHMARK, "speckle_noise"), range(1, 6)),
+        ]
     ],
     columns=["variant", "augmentation", "corruption", "severity"],
 )
@@ -176,8 +203,17 @@ def recorded() -> tuple[Plan, dict[str, tuple[Record, ...]]]:
             severity = "" if row.corruption == CLEAN else f";severity={row.severity}"
             answers.append(
                 Measurement.model_construct(
-                    **{"epoch": cell.epoch, "protocol": cell.how.digest, "target": cell.target.name},
-                    **{"measure": "corruption_error", "value": row.value, "n_test": 500, "status": "finished"},
+                    **{
+                        "epoch": cell.epoch,
+                        "protocol": cell.how.digest,
+                        "target": cell.target.name,
+                    },
+                    **{
+                        "measure": "corruption_error",
+                        "value": row.value,
+                        "n_test": 500,
+                        "status": "finished",
+                    },
                     reading=f"augmentation={row.augmentation};corruption={row.corruption}{severity}",
                 )
             )
@@ -187,25 +223,33 @@ def recorded() -> tuple[Plan, dict[str, tuple[Record, ...]]]:
 
 
 def run_of(plan: Plan, variant: str) -> str:
-    return next(c.run.name for c in plan.artifacts[KEY] if c.run and c.coordinates["variant"] == variant)
+    return next(
+        c.run.name for c in plan.artifacts[KEY] if c.run and c.coordinates["variant"] == variant
+    )
 
 
 @pytest.mark.parametrize("lost", ["a run", "a severity", "the baseline"])
 def test_what_records_lack_is_a_reason_and_ends_nothing(
-    approve: Callable[[object], None], recorded: tuple[Plan, dict[str, tuple[Record, ...]]], lost: str
+    approve: Callable[[object], None],
+    recorded: tuple[Plan, dict[str, tuple[Record, ...]]],
+    lost: str,
 ) -> None:
     plan, every = recorded
     base, other = (run_of(plan, variant) for variant in ("nt_xent", "dm3"))
     known = dict(every)
     if lost == "a severity":
         (record,) = known[other]
-        fewer = [one for one in record.evaluations if "corruption=fog;severity=3" not in one.reading]
+        fewer = [
+            one for one in record.evaluations if "corruption=fog;severity=3" not in one.reading
+        ]
         known[other] = (record.model_copy(update={"evaluations": fewer}),)
     else:
         del known[base if lost == "the baseline" else other]
     marked = config_cells.mark(plan.artifacts[KEY], plan.config, known)
     rest = dataclasses.replace(plan, cells=tuple(marked), records=known)
-    assert len(gather.Measurer(rest).rows(marked, plan.config.papers[KEY[0]].measured[KEY[1]])) < len(marked)
+    assert len(
+        gather.Measurer(rest).rows(marked, plan.config.papers[KEY[0]].measured[KEY[1]])
+    ) < len(marked)
     (reason,) = {cell.missing for cell in marked if cell.run and cell.run.name == other}
     approve(reason)
 

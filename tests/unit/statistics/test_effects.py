@@ -24,7 +24,10 @@ from .world import PAPER, RULES, STUDY, Make, World, at, gain
 
 
 def arms(**values: list[float]) -> effects.Arms:
-    return {name: pd.Series(group, index=range(len(group)), dtype=float) for name, group in values.items()}
+    return {
+        name: pd.Series(group, index=range(len(group)), dtype=float)
+        for name, group in values.items()
+    }
 
 
 UNEQUAL = arms(a=[50.1, 51.9, 50.8, 52.0], b=[56.0, 55.1, 57.2], c=[70.0, 71.5], lone=[64.0])
@@ -58,16 +61,25 @@ def test_a_collapsed_arm_adds_no_variance_and_no_degrees_of_freedom() -> None:
     """
     pairs = arms(a=[50.0, 52.0], b=[53.0, 55.0])
     collapsed = pairs | arms(c=[10.0, 10.0, 10.0])
-    alone, beside = (effects.effect(groups["b"], groups["a"], groups, RULES) for groups in (pairs, collapsed))
-    assert [beside[name] for name in ("low", "high", "p", "df")] == [alone[name] for name in ("low", "high", "p", "df")]
-    assert effects.pool(collapsed.values(), constant=True).df == effects.pool(collapsed.values()).df + 2
+    alone, beside = (
+        effects.effect(groups["b"], groups["a"], groups, RULES) for groups in (pairs, collapsed)
+    )
+    assert [beside[name] for name in ("low", "high", "p", "df")] == [
+        alone[name] for name in ("low", "high", "p", "df")
+    ]
+    assert (
+        effects.pool(collapsed.values(), constant=True).df
+        == effects.pool(collapsed.values()).df + 2
+    )
     tight = arms(c=[60.0, 60.1, 60.2], d=[70.0, 70.1, 70.2])
     groups = arms(a=[10.0, 10.0, 40.0], b=[10.0, 10.0, 10.0]) | tight
     row = effects.effect(groups["a"], groups["b"], groups, RULES)
     expected = stats.ttest_1samp([10.0, 10.0, 40.0], 10.0)
     low, high = expected.confidence_interval(0.95)
     assert (row["test"], row["df"]) == ("welch", 2)
-    assert (row["p"], row["low"], row["high"]) == pytest.approx((expected.pvalue, low - 10, high - 10))
+    assert (row["p"], row["low"], row["high"]) == pytest.approx(
+        (expected.pvalue, low - 10, high - 10)
+    )
     assert row["p"] == pytest.approx(0.42, abs=0.005)
 
 
@@ -82,7 +94,8 @@ def test_two_runs_pool_only_rows_that_vary_no_less() -> None:
         assert (row["test"], row["df"]) == ("pooled", 8 if pooled else 2)
         expected = ((6 * variance + 2 * ours) / 8 if pooled else ours) ** 0.5
         assert row["pooled_std"] == pytest.approx(expected)
-        interval = stats.t.interval(0.95, row["df"], loc=53.5 - 51, scale=expected)  # the error: std * sqrt(1/2 + 1/2)
+        # the error: std * sqrt(1/2 + 1/2)
+        interval = stats.t.interval(0.95, row["df"], loc=53.5 - 51, scale=expected)
         assert [row["low"], row["high"]] == pytest.approx(interval)
 
 
@@ -94,10 +107,13 @@ def test_pairing_uses_shared_seeds_only_whatever_their_order() -> None:
     assert ours["n_pairs"] == 3
     assert [ours["paired_low"], ours["paired_high"]] == pytest.approx(differences.tconfint_mean())
     assert ours["paired_p"] == pytest.approx(differences.ttest_mean(0)[1])
-    assert ours["correlation"] == pytest.approx(np.corrcoef([55.1, 56.2, 57.0], [50.1, 51.9, 50.8])[0, 1])
+    assert ours["correlation"] == pytest.approx(
+        np.corrcoef([55.1, 56.2, 57.0], [50.1, 51.9, 50.8])[0, 1]
+    )
     two_runs = arms(a=[57.0, 55.1], b=[50.1, 51.9])
     two = effects.effect(*two_runs.values(), two_runs, RULES)
-    assert np.isnan(two["correlation"])  # two points lie on a line always; of their difference there is an interval
+    # two points lie on a line always; of their difference there is an interval
+    assert np.isnan(two["correlation"])
     assert two["paired_low"] < (6.9 + 3.2) / 2 < two["paired_high"]
 
 
@@ -106,7 +122,8 @@ def test_detectable_effect_is_that_of_statsmodels_where_df_is_the_usual(n: int) 
     expected = TTestIndPower().solve_power(nobs1=n, alpha=0.05, power=0.8)
     test = effects.Test("pooled", 2.5 * (2 / n) ** 0.5, 2 * n - 2)
     ours = effects.detectable(test, RULES)
-    assert ours == pytest.approx(2.5 * expected, rel=1e-4)  # two-sided power also counts the wrong side
+    # two-sided power also counts the wrong side
+    assert ours == pytest.approx(2.5 * expected, rel=1e-4)
 
 
 def test_holm_worked_by_hand() -> None:
@@ -138,7 +155,9 @@ def test_holm_is_that_of_statsmodels(not_run: int) -> None:
     st.lists(st.tuples(st.floats(-30, 30), st.floats(0.1, 5)), min_size=1, max_size=8),
     st.integers(min_value=1, max_value=40),
 )
-def test_the_holm_interval_excludes_zero_exactly_where_holm_rejects(pairs: list[tuple[float, float]], df: int) -> None:
+def test_the_holm_interval_excludes_zero_exactly_where_holm_rejects(
+    pairs: list[tuple[float, float]], df: int
+) -> None:
     p = [t_test.t_p(centre, error, df) for centre, error in pairs]
     adjusted, levels = effects.holm(p, 0.05, len(p))
     assume(all(abs(value - 0.05) > 1e-9 for value in adjusted))  # on the edge, rounding decides
@@ -147,11 +166,23 @@ def test_the_holm_interval_excludes_zero_exactly_where_holm_rejects(pairs: list[
         assert (low > 0 or high < 0) == rejected
 
 
-@pytest.mark.parametrize("others", [arms(), arms(c=[60.0, 60.1, 60.2], d=[70.0, 70.1, 70.2])], ids=["alone", "beside"])
+@pytest.mark.parametrize(
+    "others", [arms(), arms(c=[60.0, 60.1, 60.2], d=[70.0, 70.1, 70.2])], ids=["alone", "beside"]
+)
 @pytest.mark.parametrize(
     ("baseline", "variant"),
-    [([50.0], [55.0]), ([49.0, 50.0, 51.0], [55.0]), ([50.0] * 2, [55.0] * 2), ([50.0] * 3, [55.0] * 3)],
-    ids=["one run an arm", "one run in an arm", "two seeds that change nothing", "three seeds that change nothing"],
+    [
+        ([50.0], [55.0]),
+        ([49.0, 50.0, 51.0], [55.0]),
+        ([50.0] * 2, [55.0] * 2),
+        ([50.0] * 3, [55.0] * 3),
+    ],
+    ids=[
+        "one run an arm",
+        "one run in an arm",
+        "two seeds that change nothing",
+        "three seeds that change nothing",
+    ],
 )
 def test_without_a_spread_of_their_own_there_is_an_effect_but_no_p(
     baseline: list[float], variant: list[float], others: effects.Arms
@@ -200,7 +231,10 @@ def test_a_table_corrects_over_all_that_it_declares(make_world: Make) -> None:
     # Holm over the eight declared ones, four of which were not run: 8 p3, 7 p3 (raised), 6 p5, 5 p5 (raised)
     assert found["p_holm"].tolist() == pytest.approx([8 * p3, 8 * p3, 6 * p5, 6 * p5])
     # none is rejected, so that all intervals are at the level of the first step
-    half = {3: stats.t.ppf(1 - 0.05 / 16, 4) * errors[3], 5: stats.t.ppf(1 - 0.05 / 16, 50 / 17) * errors[5]}
+    half = {
+        3: stats.t.ppf(1 - 0.05 / 16, 4) * errors[3],
+        5: stats.t.ppf(1 - 0.05 / 16, 50 / 17) * errors[5],
+    }
     assert found["low_holm"].tolist() == pytest.approx([x - half[x] for x in (3, 3, 5, 5)])
     assert found["high_holm"].tolist() == pytest.approx([x + half[x] for x in (3, 3, 5, 5)])
     assert found["low"][:2].tolist() == pytest.approx([3 - stats.t.ppf(0.975, 4) * errors[3]] * 2)
@@ -215,7 +249,9 @@ def test_further_comparisons_are_of_the_same_family(make_world: Make) -> None:
     found = world.tidy("table5", "effects")
     last = found.iloc[-1]
     assert (last["coordinates"], last["baseline"]) == (at("simclr.default"), at("simsiam.default"))
-    assert last["effect"] == pytest.approx(np.mean(FINALS["simclr.default"]) - np.mean(FINALS["simsiam.default"]))
+    assert last["effect"] == pytest.approx(
+        np.mean(FINALS["simclr.default"]) - np.mean(FINALS["simsiam.default"])
+    )
     assert found["p_holm"].min() == pytest.approx(10 * found["p"].min())
 
 
@@ -223,7 +259,11 @@ def test_a_baseline_that_is_no_cell_gives_no_row(make_world: Make) -> None:
     """A sparse table: one dataset of two has a baseline, at another epoch."""
     rows = [
         {"method": "simclr", "variant": variant, "epoch": epoch, "dataset": dataset}
-        for variant, epoch, dataset in (("default", 4, "ten"), ("cut3", 2, "ten"), ("cut3", 2, "hundred"))
+        for variant, epoch, dataset in (
+            ("default", 4, "ten"),
+            ("cut3", 2, "ten"),
+            ("cut3", 2, "hundred"),
+        )
     ]
     own = {"rows": rows, "columns": {}, "baseline": {"variant": "default", "epoch": 4}}
     world = make_world(paper={"artifacts": {"table5": PAPER["artifacts"]["table5"] | own}})
@@ -244,8 +284,14 @@ def test_spreads_are_pooled_over_training_alone(make_world: Make) -> None:
         world.say("epochs", at(row, epoch=50), [1.0, 20.0, 60.0])
         world.say("epochs", at(row, epoch=100), finals)
     found = world.tidy("epochs", "effects")
-    assert found.loc[at("simclr.cut3", epoch=100), ["effect", "pooled_std", "df"]].tolist() == [3.0, 1.0, 4.0]
-    assert found.loc[at("simclr.cut3", epoch=50), "pooled_std"] == pytest.approx(np.std([1, 20, 60], ddof=1))
+    assert found.loc[at("simclr.cut3", epoch=100), ["effect", "pooled_std", "df"]].tolist() == [
+        3.0,
+        1.0,
+        4.0,
+    ]
+    assert found.loc[at("simclr.cut3", epoch=50), "pooled_std"] == pytest.approx(
+        np.std([1, 20, 60], ddof=1)
+    )
 
 
 def test_an_epoch_may_be_the_baseline(make_world: Make) -> None:
@@ -266,23 +312,38 @@ def test_an_epoch_may_be_the_baseline(make_world: Make) -> None:
 def test_two_readings_of_the_same_encoders_are_paired(make_world: Make) -> None:
     """statsmodels' test of the differences. Another variant, the control, is not, and has pairs by seed beside it."""
     probes: dict[str, Any] = {
-        **{"draw": "dots", "title": "t", "measure": "knn_top1", "fixed": {"method": "simclr", "dataset": "ten"}},
-        **{"x": {"by": ["knn", "knn_few"], "variant": ["default", "cut3"]}, "baseline": {"by": "knn"}},
+        **{
+            "draw": "dots",
+            "title": "t",
+            "measure": "knn_top1",
+            "fixed": {"method": "simclr", "dataset": "ten"},
+        },
+        **{
+            "x": {"by": ["knn", "knn_few"], "variant": ["default", "cut3"]},
+            "baseline": {"by": "knn"},
+        },
         "also": [{"of": {"by": "knn", "variant": "cut3"}, "against": {"variant": "default"}}],
     }
     few = {"knn_few": {"like": "knn", "probe": {"name": "knn", "k": 3}}}
-    world = make_world(paper={"artifacts": {"probes": probes}, "evaluations": PAPER["evaluations"] | few})
+    world = make_world(
+        paper={"artifacts": {"probes": probes}, "evaluations": PAPER["evaluations"] | few}
+    )
     for by, values in (("knn", [50.0, 60.0, 70.0]), ("knn_few", [51.0, 62.0, 71.0])):
         world.say("probes", at("simclr.default", by=by), values)
     world.say("probes", at("simclr.cut3", by="knn"), [None, 42.0, 45.0])
     found = world.tidy("probes", "effects")
-    row, other = found.loc[at("simclr.default", by="knn_few")], found.loc[at("simclr.cut3", by="knn")]
+    row, other = (
+        found.loc[at("simclr.default", by="knn_few")],
+        found.loc[at("simclr.cut3", by="knn")],
+    )
     differences = DescrStatsW([1.0, 2.0, 1.0])
     assert (row["test"], row["df"], row["effect"]) == ("paired", 2, pytest.approx(4 / 3))
     assert [row["low"], row["high"]] == pytest.approx(differences.tconfint_mean())
     assert row["p"] == pytest.approx(differences.ttest_mean(0)[1])
     assert (other["test"], other["effect"], other["n_pairs"]) == ("pooled", 43.5 - 60, 2)
-    assert (other["paired_low"] + other["paired_high"]) / 2 == pytest.approx((42 - 60 + 45 - 70) / 2)
+    assert (other["paired_low"] + other["paired_high"]) / 2 == pytest.approx(
+        (42 - 60 + 45 - 70) / 2
+    )
 
 
 def test_only_encoders_with_both_readings_are_compared() -> None:
@@ -303,7 +364,9 @@ SAID = {
 }
 
 
-def of_study(make_world: Make, said: dict[str, Any] = SAID, **study: Any) -> dict[str, dict[str, Any]]:
+def of_study(
+    make_world: Make, said: dict[str, Any] = SAID, **study: Any
+) -> dict[str, dict[str, Any]]:
     """effects.csv of the study, by variant."""
     cuts = STUDY | {
         "arms": [{"method": "simclr", "dataset": "ten", "variant": [*SAID]}],
@@ -321,8 +384,14 @@ def of_study(make_world: Make, said: dict[str, Any] = SAID, **study: Any) -> dic
 def test_an_a_a_arm_keeps_its_own_interval_and_is_in_no_family(make_world: Make) -> None:
     """Holm over two comparisons: the smaller p doubles, the larger stays. Three would treble the smaller."""
     found = of_study(make_world)
-    assert {name: row["in_family"] for name, row in found.items()} == {"cut3": True, "cut9": True, "again": False}
-    p = {name: stats.ttest_ind(SAID[name], SAID["default"], equal_var=False).pvalue for name in found}
+    assert {name: row["in_family"] for name, row in found.items()} == {
+        "cut3": True,
+        "cut9": True,
+        "again": False,
+    }
+    p = {
+        name: stats.ttest_ind(SAID[name], SAID["default"], equal_var=False).pvalue for name in found
+    }
     assert found["cut9"]["p_holm"] == pytest.approx(2 * p["cut9"])
     assert found["cut3"]["p_holm"] == pytest.approx(p["cut3"])
     assert found["again"]["p"] == pytest.approx(p["again"])
@@ -331,10 +400,14 @@ def test_an_a_a_arm_keeps_its_own_interval_and_is_in_no_family(make_world: Make)
     assert not found["cut3"]["equivalent"]  # unpaired, it may differ by a point
 
 
-def test_pairs_are_compared_seed_by_seed_within_the_studys_margin_and_the_a_a_arm_is_not(make_world: Make) -> None:
+def test_pairs_are_compared_seed_by_seed_within_the_studys_margin_and_the_a_a_arm_is_not(
+    make_world: Make,
+) -> None:
     """cut3 differs by 0.15 +- 0.07, paired: within a point, and not within a tenth of one."""
     found = of_study(make_world, test="paired")
-    assert found["cut3"]["p"] == pytest.approx(stats.ttest_rel(SAID["cut3"], SAID["default"]).pvalue)
+    assert found["cut3"]["p"] == pytest.approx(
+        stats.ttest_rel(SAID["cut3"], SAID["default"]).pvalue
+    )
     assert (found["cut3"]["test"], found["again"]["test"]) == ("paired", "welch")
     assert found["cut3"]["equivalent"]
     assert not of_study(make_world, test="paired", margin=0.1)["cut3"]["equivalent"]
@@ -343,7 +416,11 @@ def test_pairs_are_compared_seed_by_seed_within_the_studys_margin_and_the_a_a_ar
 MANY = [f"arm{at}" for at in range(15)]
 ONE_TO_MANY: dict[str, Any] = {
     **{"draw": "table", "title": "A study", "measure": "knn_top1", "fixed": {"method": "simclr"}},
-    **{"rows": {"variant": ["default", *MANY]}, "columns": {"dataset": "ten"}, "baseline": {"variant": "default"}},
+    **{
+        "rows": {"variant": ["default", *MANY]},
+        "columns": {"dataset": "ten"},
+        "baseline": {"variant": "default"},
+    },
 }
 SPREADS = st.lists(st.sampled_from([0.0, 0.01, 0.49, 1.0, 3.5]), min_size=15, max_size=15)
 
@@ -353,7 +430,9 @@ def many_to_one(test: str, values: np.ndarray) -> list[dict[str, Any]]:
     artifact = Measured.model_validate(ONE_TO_MANY | {"test": test})
     cells = [coordinates.text(point) for point in artifact.points]
     seeds = values.shape[1]
-    table = pd.DataFrame({"coordinates": np.repeat(cells, seeds), "value": values.ravel(), "status": "finished"})
+    table = pd.DataFrame(
+        {"coordinates": np.repeat(cells, seeds), "value": values.ravel(), "status": "finished"}
+    )
     table["seed"] = np.tile(range(seeds), len(cells))
     declared = dict.fromkeys(cells, seeds)
     return effects.of_artifact(table, artifact, declared, RULES).to_dict("records")
@@ -361,7 +440,11 @@ def many_to_one(test: str, values: np.ndarray) -> list[dict[str, Any]]:
 
 def own_test(test: str, arm: np.ndarray, baseline: np.ndarray) -> Any:
     """Scipy's test of two arms alone."""
-    return stats.ttest_rel(arm, baseline) if test == "paired" else stats.ttest_ind(arm, baseline, equal_var=False)
+    return (
+        stats.ttest_rel(arm, baseline)
+        if test == "paired"
+        else stats.ttest_ind(arm, baseline, equal_var=False)
+    )
 
 
 def levels_of_holm(p: np.ndarray) -> np.ndarray:
@@ -374,7 +457,9 @@ def levels_of_holm(p: np.ndarray) -> np.ndarray:
     return levels
 
 
-DECLARED = {artifact.test for paper in configured().papers.values() for artifact in paper.measured.values()}
+DECLARED = {
+    artifact.test for paper in configured().papers.values() for artifact in paper.measured.values()
+}
 """The tests that released artifacts and studies name."""
 
 
@@ -397,9 +482,14 @@ def test_an_arm_however_noisy_or_collapsed_changes_no_other_comparison_but_for_i
         alone = [own_test(test, arm, values[0]) for arm in values[1:]]
         p = np.array([row["p"] for row in rows])
         assert p == pytest.approx([one.pvalue for one in alone], rel=1e-6, abs=1e-12)
-        assert [row["p_holm"] for row in rows] == pytest.approx(multipletests(p, RULES.alpha, method="holm")[1])
+        assert [row["p_holm"] for row in rows] == pytest.approx(
+            multipletests(p, RULES.alpha, method="holm")[1]
+        )
         for row, own, level in zip(rows, alone, levels_of_holm(p), strict=True):
-            intervals = [*own.confidence_interval(1 - RULES.alpha), *own.confidence_interval(1 - level)]
+            intervals = [
+                *own.confidence_interval(1 - RULES.alpha),
+                *own.confidence_interval(1 - level),
+            ]
             found = [row[end] for end in ("low", "high", "low_holm", "high_holm")]
             assert found == pytest.approx(intervals, rel=1e-6, abs=1e-9)
 
@@ -429,7 +519,9 @@ def test_a_cell_that_is_not_above_raw_pixels_is_marked(
 def test_runs_to_see_an_effect_are_those_of_statsmodels() -> None:
     """Its one-sided test at alpha / 2 finds an effect on its side. Without effect or spread there is no price."""
     for effect in (0.2, 0.5, -1.0, 1.5):
-        n = TTestIndPower().solve_power(abs(effect), alpha=RULES.alpha / 2, power=RULES.power, alternative="larger")
+        n = TTestIndPower().solve_power(
+            abs(effect), alpha=RULES.alpha / 2, power=RULES.power, alternative="larger"
+        )
         assert effects.runs_to_see(effect, 1.0, RULES) == math.ceil(n)
         assert effects.runs_to_see(3 * effect, 3.0, RULES) == math.ceil(n)
     for effect, spread in ((0.0, 1.0), (1.0, math.nan), (1.0, 0.0), (1e-6, 1.0)):
@@ -445,7 +537,9 @@ def test_equal_arms_of_so_many_runs_are_found_equal_with_the_stated_power(margin
 
     def power(runs: int) -> float:
         a, b = np.random.default_rng([runs]).standard_normal((2, 20_000, runs))
-        found = stats.ttest_ind(a, b, axis=1, equal_var=False).confidence_interval(RULES.equivalence)
+        found = stats.ttest_ind(a, b, axis=1, equal_var=False).confidence_interval(
+            RULES.equivalence
+        )
         return float(((found.low > -margin) & (found.high < margin)).mean())
 
     assert power(n) > RULES.power - 0.02

@@ -26,7 +26,9 @@ def of_steps(**changed: Any) -> Claim:
 
 
 def of_one(kind: str, claim: Claim, **arms: Any) -> dict[str, Any]:
-    return exact_claims._of_one(kind, claim, {arm: np.atleast_1d(numbers) for arm, numbers in arms.items()}, RULES)
+    return exact_claims._of_one(
+        kind, claim, {arm: np.atleast_1d(numbers) for arm, numbers in arms.items()}, RULES
+    )
 
 
 SLOPE, N1 = {"metric": "slope"}, {"reading": "N1"}
@@ -49,7 +51,8 @@ ENTROPY = {"metric": "entropy", "reported": 8.3}
         (SENTENCE | N1, "counted", {"held": 400, "places": 400}, "no counterexample (erratum)"),
         (SENTENCE, "counted", {"held": 399, "places": 400}, "refuted"),  # in one place
         (SENTENCE | N1, "counted", {"held": 0, "places": 400}, "refuted"),
-        (SENTENCE, "counted", {"held": 200, "places": 400, "needed": 201}, "refuted"),  # of most, half fail
+        # of most, half fail
+        (SENTENCE, "counted", {"held": 200, "places": 400, "needed": 201}, "refuted"),
         (SENTENCE, "counted", {"held": 201, "places": 400, "needed": 201}, "no counterexample"),
         # A range refutes, allows or forces the printed number.
         (ENTROPY, "between", {"low": 0, "high": 8.3178}, "inconclusive"),
@@ -90,11 +93,23 @@ CLUSTERS = {"metric": "kmeans_accuracy", "reported": 75.2, "reported_std": 1.2}
         ({"reported": 50.0}, np.full(6, 50.0), 1 / 12, 1 / 12, 2.5, "reproduced"),
         # A printed mean of n trials counts as n.
         (CLUSTERS, ACCURACIES, ACCURACIES.var(ddof=1), 1.44, 1.5, "inconclusive"),
-        (CLUSTERS | {"reported_n": 20}, ACCURACIES, ACCURACIES.var(ddof=1), 1.44 / 20, 1.5, "reproduced"),
+        (
+            CLUSTERS | {"reported_n": 20},
+            ACCURACIES,
+            ACCURACIES.var(ddof=1),
+            1.44 / 20,
+            1.5,
+            "reproduced",
+        ),
     ],
 )
 def test_numbers_over_seeds_are_judged_by_two_one_sided_tests(
-    changed: dict[str, Any], values: np.ndarray, ours: float, theirs: float, margin: float, verdict: str
+    changed: dict[str, Any],
+    values: np.ndarray,
+    ours: float,
+    theirs: float,
+    margin: float,
+    verdict: str,
 ) -> None:
     """By the variances of one run of ours and of the printed number."""
     found = of_one("over_seeds", of_steps(**changed), seeds=values)
@@ -125,16 +140,28 @@ def answered(
     world = make_world(paper={"artifacts": {"a": FIGURE | declared, "b": FIGURE}})
     world.answers(by, *rows)
     config = world.plan.config
-    return exact_claims.of_studies(config, "norms", claims, RULES, of_scale(config).studies["norms"])
+    return exact_claims.of_studies(
+        config, "norms", claims, RULES, of_scale(config).studies["norms"]
+    )
 
 
 def arms(name: str, variant: list[float], baseline: list[float]) -> list[Row]:
     both = {"variant": variant, "baseline": baseline}
-    return [(name, "as printed", arm, at, value) for arm, values in both.items() for at, value in enumerate(values)]
+    return [
+        (name, "as printed", arm, at, value)
+        for arm, values in both.items()
+        for at, value in enumerate(values)
+    ]
 
 
 def test_effects_of_one_artifact_are_corrected_together(make_world: Make) -> None:
-    larger = {"kind": "comparison", "reported": None, "direction": "larger", "metric": "norm", "baseline": "b"}
+    larger = {
+        "kind": "comparison",
+        "reported": None,
+        "direction": "larger",
+        "metric": "norm",
+        "baseline": "b",
+    }
     strong, weak = [1.0, 1.1, 0.9, 1.05, 0.95], [0.08, 0.15, -0.05, 0.1, 0.02]
     zero = [0.0, 0.05, -0.05, 0.02, -0.02]
     rows = [*arms("strong", strong, zero), *arms("weak", weak, zero), *arms("wrong", zero, strong)]
@@ -149,7 +176,9 @@ def test_effects_of_one_artifact_are_corrected_together(make_world: Make) -> Non
     assert alone["strong"]["p"] < found["strong"]["p"]
 
 
-def test_an_effect_is_judged_by_its_printed_size_and_equal_arms_by_the_margin(make_world: Make) -> None:
+def test_an_effect_is_judged_by_its_printed_size_and_equal_arms_by_the_margin(
+    make_world: Make,
+) -> None:
     """An effect of 0.1, printed as 5, lies below half of it; as 0.15 it does not, if it can be told from 0."""
     small = [0.1, 0.12, 0.08, 0.11, 0.09]
     wide, narrow = [0.0, 0.3, -0.3, 0.2, -0.2], [0.0, 0.02, -0.02, 0.01, -0.01]
@@ -159,7 +188,8 @@ def test_an_effect_is_judged_by_its_printed_size_and_equal_arms_by_the_margin(ma
         ({"reported": 5.0}, small, narrow, "direction only"),
         ({"reported": 0.15}, small, narrow, "reproduced"),
         ({"reported": -0.15}, small, narrow, "not reproduced"),
-        (equal, [0.86 + value for value in small], narrow, "reproduced"),  # by 90 %; that of 95 % ends beyond the point
+        # by 90 %; that of 95 % ends beyond the point
+        (equal, [0.86 + value for value in small], narrow, "reproduced"),
         (equal, [3.0 + value for value in small], narrow, "not reproduced"),
     ):
         one = of_steps(**{"kind": "comparison", "metric": "norm", "baseline": "b", **said})
@@ -168,8 +198,14 @@ def test_an_effect_is_judged_by_its_printed_size_and_equal_arms_by_the_margin(ma
 
 UNLIKE: dict[str, tuple[str, list[Row]]] = {
     "another reading": ("printed_numbers", [("c", "N1", "value", 0, 1.0)]),
-    "no claim of a study": ("printed_numbers", [(name, "as printed", "value", 0, 1.0) for name in "cd"]),
-    "another kind": ("printed_numbers", [("c", "as printed", arm, 0, 1.0) for arm in ("held", "places")]),
+    "no claim of a study": (
+        "printed_numbers",
+        [(name, "as printed", "value", 0, 1.0) for name in "cd"],
+    ),
+    "another kind": (
+        "printed_numbers",
+        [("c", "as printed", arm, 0, 1.0) for arm in ("held", "places")],
+    ),
     "another study": ("pair_attraction", [("c", "as printed", "value", 0, 1.0)]),
 }
 
@@ -186,8 +222,13 @@ def test_what_a_document_leaves_out_is_measured_and_not_judged(make_world: Make)
     """The artifact says what is missing; claims of other artifacts keep their verdict, or need none."""
     rows = [("c", "as printed", "value", 0, 100.0), ("d", "as printed", "value", 0, 100.0)]
     both = [of_steps(), of_steps(id="d", artifact="b")]
-    assert set(answered(make_world, [both[0], of_steps(id="e", artifact="table5")], rows[0])) == {"c"}
-    assert [each["verdict"] for each in answered(make_world, both, *rows).values()] == ["exact", "exact"]
+    assert set(answered(make_world, [both[0], of_steps(id="e", artifact="table5")], rows[0])) == {
+        "c"
+    }
+    assert [each["verdict"] for each in answered(make_world, both, *rows).values()] == [
+        "exact",
+        "exact",
+    ]
     found = answered(make_world, both, *rows, cannot_be_judged="the shapes of the data")
     assert [each["verdict"] for each in found.values()] == ["cannot be judged", "exact"]
     assert found["c"]["measured"] == 100
@@ -197,7 +238,17 @@ def test_what_a_document_leaves_out_is_measured_and_not_judged(make_world: Make)
 
 STATED = [
     ("norms.ok", "norms", "as printed", 100, 90, 0, 3e-15, "", "no counterexample"),
-    ("norms.bad", "norms", "as printed", 100, 90, 7, 0.25, '{"tau": 1.0, "left": 0.5, "right": 0.25}', "refuted"),
+    (
+        "norms.bad",
+        "norms",
+        "as printed",
+        100,
+        90,
+        7,
+        0.25,
+        '{"tau": 1.0, "left": 0.5, "right": 0.25}',
+        "refuted",
+    ),
     ("norms.bad", "norms", "N1", 100, 90, 0, 0.0, "", "no counterexample (erratum)"),
 ]
 
@@ -208,23 +259,35 @@ FIGURE = {"draw": "study_table", "title": "t", "study": "printed_numbers"}
 def theorem(identifier: str, reading: str = "as printed") -> dict[str, Any]:
     origin = "printed" if reading == "as printed" else "corrected"
     nothing = dict.fromkeys(("method", "variant", "dataset", "metric", "reported"), "")
-    return claim(identifier, kind="theorem", artifact="t_1", origin=origin, reading=reading, **nothing)
+    return claim(
+        identifier, kind="theorem", artifact="t_1", origin=origin, reading=reading, **nothing
+    )
 
 
 def test_a_theorem_has_the_verdict_of_its_own_reading(make_world: Make) -> None:
     world = make_world(seeds=[0])
     world.theory(*STATED)
     ok, bad = world.judged(theorem("norms.ok"), theorem("norms.bad")).values()
-    assert (ok["kind"], ok["verdict"], ok["n"], ok["unstated"]) == ("theorem", "no counterexample", "0", "0")
+    assert (ok["kind"], ok["verdict"], ok["n"], ok["unstated"]) == (
+        "theorem",
+        "no counterexample",
+        "0",
+        "0",
+    )
     assert (ok["draws"], ok["met"], ok["violated"], ok["counterexample"]) == ("100", "90", "0", "")
     assert float(ok["measured"]) == 3e-15
     expected = ("refuted", "7", '{"tau": 1.0, "left": 0.5, "right": 0.25}')
     assert (bad["verdict"], bad["violated"], bad["counterexample"]) == expected
-    assert world.judged(theorem("norms.bad", "N1"))["norms.bad"]["verdict"] == "no counterexample (erratum)"
+    assert (
+        world.judged(theorem("norms.bad", "N1"))["norms.bad"]["verdict"]
+        == "no counterexample (erratum)"
+    )
 
 
 @pytest.mark.parametrize("at", [("norms.none",), ("norms.ok", "N9")], ids=["id", "reading"])
-def test_a_theorem_that_was_not_checked_is_refused(make_world: Make, refused: Refused, at: tuple[str, ...]) -> None:
+def test_a_theorem_that_was_not_checked_is_refused(
+    make_world: Make, refused: Refused, at: tuple[str, ...]
+) -> None:
     world = make_world(seeds=[0])
     world.theory(*STATED)
     with refused():
@@ -232,22 +295,37 @@ def test_a_theorem_that_was_not_checked_is_refused(make_world: Make, refused: Re
 
 
 @pytest.mark.parametrize("level", ["quick", "paper"])
-def test_a_papers_studies_and_theorems_are_judged_at_every_scale_without_any_run(make_world: Make, level: str) -> None:
+def test_a_papers_studies_and_theorems_are_judged_at_every_scale_without_any_run(
+    make_world: Make, level: str
+) -> None:
     """Never is written as inf, and nothing as an empty field."""
     artifacts = {"table5": PAPER["artifacts"]["table5"], "figure": FIGURE}
     world = make_world(level=level, paper={"artifacts": artifacts})
-    said = [("s", "value", 0, 7.0), ("w", "value", 0, 8.0), *(("n", "seeds", seed, math.inf) for seed in (0, 1))]
+    said = [
+        ("s", "value", 0, 7.0),
+        ("w", "value", 0, 8.0),
+        *(("n", "seeds", seed, math.inf) for seed in (0, 1)),
+    ]
     world.answers("printed_numbers", *((name, "as printed", *of) for name, *of in said))
     world.theory(*STATED)
     counted = {"artifact": "figure", "metric": "steps", "reported": 7, "setting": "beta=1;t=0.25"}
-    rows = [claim("s", **counted), claim("w", **counted), claim("n", **counted | {"reported": "inf"})]
+    rows = [
+        claim("s", **counted),
+        claim("w", **counted),
+        claim("n", **counted | {"reported": "inf"}),
+    ]
     rows += [claim("d"), theorem("norms.ok")]
     world.claims(*rows)
     config = world.plan.config
     exact_claims.write_studies(config, "norms", of_scale(config))
     exact_claims.write_theorems(config, of_scale(config))
-    paths = [check_tidy(config.results, name) for name in ("simulations/norms/claims.csv", "theory_claims.csv")]
-    alone = pd.concat(pd.read_csv(path, dtype=str, keep_default_na=False) for path in paths).set_index("id")
+    paths = [
+        check_tidy(config.results, name)
+        for name in ("simulations/norms/claims.csv", "theory_claims.csv")
+    ]
+    alone = pd.concat(
+        pd.read_csv(path, dtype=str, keep_default_na=False) for path in paths
+    ).set_index("id")
     # in the order of the file, without those that wait for runs
     assert [*alone["verdict"].to_dict().items()] == [
         ("s", "exact"),
@@ -255,7 +333,11 @@ def test_a_papers_studies_and_theorems_are_judged_at_every_scale_without_any_run
         ("n", "diverged as published"),
         ("norms.ok", "no counterexample"),
     ]
-    assert alone.loc["s", ["study", "why", "setting"]].tolist() == ["printed_numbers", "", "beta=1;t=0.25"]
+    assert alone.loc["s", ["study", "why", "setting"]].tolist() == [
+        "printed_numbers",
+        "",
+        "beta=1;t=0.25",
+    ]
     assert alone.loc["n", ["reported", "measured", "low"]].tolist() == ["inf", "inf", ""]
     world.say("table5", at(), [51.0, 51.1, 51.2])
     world.measure("table5")

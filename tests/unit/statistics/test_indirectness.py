@@ -41,5 +41,11 @@ def test_a_run_that_is_the_published_one_differs_in_nothing(make_world: Make) ->
     ours, theirs = changed("cifar10_lt_5k_10k_16px", 64, 100), changed("cifar10_lt", 256, 500)
     assert indirectness.differences(theirs, theirs) == []
     said = "; ".join(indirectness.differences(ours, theirs))
-    for part in ("for 14,736", "16 px for 32", "64 for 256", "100 epochs for 500", f"for {14736 // 256 * 500:,}"):
+    for part in (
+        "for 14,736",
+        "16 px for 32",
+        "64 for 256",
+        "100 epochs for 500",
+        f"for {14736 // 256 * 500:,}",
+    ):
         assert part in said, (part, said)

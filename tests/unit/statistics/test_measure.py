@@ -23,7 +23,8 @@ from ...harm import flip
 from .world import GLOBE, PAPER, POINTS, Make, World, at, claim
 
 COLUMNS = {
-    name: columns.TABLES[name] for name in ("measurements", "summary", "effects", "runs", "distribution", "points")
+    name: columns.TABLES[name]
+    for name in ("measurements", "summary", "effects", "runs", "distribution", "points")
 }
 IMAGES = POINTS.assign(split=["train", "test"], norm=[1.0, 2.0])
 
@@ -35,9 +36,25 @@ def test_what_a_row_says_of_its_cell(make_world: Make) -> None:
     row = world.tidy("transfers").loc[cell].to_dict()
     expected = {
         **{"method": "simclr", "variant": "default", "dataset": "ten", "setting": "target=hundred"},
-        **{"measure": "transfer_top1", "measured_on": "digits", "probed_on": "pairs", "epoch": 10, "final": True},
-        **{"protocol": "transfer", "protocol_digest": world.plan.protocols["norms"]["linear"].digest},  # its content
-        **{"seed": 4, "run": world.run("transfers", cell), "value": 33.5, "n_test": 100, "status": "finished"},
+        **{
+            "measure": "transfer_top1",
+            "measured_on": "digits",
+            "probed_on": "pairs",
+            "epoch": 10,
+            "final": True,
+        },
+        # its content
+        **{
+            "protocol": "transfer",
+            "protocol_digest": world.plan.protocols["norms"]["linear"].digest,
+        },
+        **{
+            "seed": 4,
+            "run": world.run("transfers", cell),
+            "value": 33.5,
+            "n_test": 100,
+            "status": "finished",
+        },
     }
     assert {key: row[key] for key in expected} == expected
 
@@ -60,16 +77,21 @@ def test_a_diverged_run_has_no_values_at_all(make_world: Make) -> None:
     world = make_world(seeds=[0, 1])
     world.say("epochs", at(epoch=100), [50.0, None])
     run = world.run("epochs", at(epoch=100), 1)
-    world.histories[run] = pd.DataFrame({"epoch": [1, 2], "loss": [1.0, np.nan], "norm": [3.0, np.inf]})
+    world.histories[run] = pd.DataFrame(
+        {"epoch": [1, 2], "loss": [1.0, np.nan], "norm": [3.0, np.inf]}
+    )
     world.measure("epochs", "training", "table5")
     for artifact, epochs in (("epochs", {50, 100}), ("training", {0, 50, 100}), ("table5", {100})):
         rows = world.table(artifact, "measurements")
-        lost = rows[(rows["run"] == run) & rows["epoch"].isin(epochs) & (rows["method"] != "control")]
+        lost = rows[
+            (rows["run"] == run) & rows["epoch"].isin(epochs) & (rows["method"] != "control")
+        ]
         assert set(lost["epoch"]) == epochs
         assert set(lost["status"]) == {"diverged"}
         assert lost["value"].isna().all()
     before = world.table("epochs", "measurements").loc[at(epoch=0)]
-    assert before["status"].tolist() == ["finished", "finished"]  # its first weights are those of any run
+    # its first weights are those of any run
+    assert before["status"].tolist() == ["finished", "finished"]
 
 
 def test_chance_and_pixels_follow_the_dataset_that_was_probed(make_world: Make) -> None:
@@ -90,7 +112,9 @@ def test_where_pixels_have_no_value_chance_has_one_all_the_same(make_world: Make
     world = make_world(seeds=[0])
     world.of_pixels("digits", "knn", {"knn_top1": "undefined", "knn_top5": 90.0})
     rows = world.tidy("table5")
-    found = {variant: rows.loc[at(method="control", variant=variant)] for variant in ("pixels", "chance")}
+    found = {
+        variant: rows.loc[at(method="control", variant=variant)] for variant in ("pixels", "chance")
+    }
     assert (found["pixels"]["status"], found["chance"]["status"]) == ("undefined", "finished")
     assert (np.isnan(found["pixels"]["value"]), found["chance"]["value"]) == (True, 10.0)
 
@@ -98,7 +122,8 @@ def test_where_pixels_have_no_value_chance_has_one_all_the_same(make_world: Make
 def test_untrained_counts_each_seed_once_and_is_of_the_first_row(make_world: Make) -> None:
     world = make_world(seeds=[0, 1])
     world.say("epochs", at(epoch=0), [10.0, 11.0])
-    world.say("epochs", at(epoch=0, variant="cut3"), [98.0, 99.0])  # cut weights are no usual initial ones
+    # cut weights are no usual initial ones
+    world.say("epochs", at(epoch=0, variant="cut3"), [98.0, 99.0])
     rows = world.tidy("epochs")
     untrained = rows.loc[rows["variant"] == "untrained", ["value", "seed", "coordinates"]]
     cell = at(method="control", variant="untrained")
@@ -112,15 +137,20 @@ def test_a_value_that_is_none_is_no_divergence(make_world: Make) -> None:
     world.images = dict.fromkeys(world.plan.runs, IMAGES)
     world.say("violins", cell, [float("nan"), 3.0])
     rows, summary = world.tidy("violins").loc[cell], world.table("violins", "summary").loc[cell]
-    assert (rows["status"].tolist(), rows["value"].isna().tolist()) == (["finished"] * 2, [True, False])
+    assert (rows["status"].tolist(), rows["value"].isna().tolist()) == (
+        ["finished"] * 2,
+        [True, False],
+    )
     assert (summary["mean"], summary["n"], summary["n_diverged"]) == (3.0, 1, 0)
 
 
 @pytest.mark.parametrize(
     ("values", "n", "mean", "std", "half"),
     [
-        ([51.0, 52.0, 53.0], 3, 52.0, 1.0, 2.484138),  # t(0.975, 2) = 4.302652729911275 from tables, over sqrt(3)
-        ([51.0, None, 53.0], 2, 52.0, 2**0.5, 12.706205),  # |51 - 53| / sqrt(2); t(0.975, 1) sqrt(2) / sqrt(2)
+        # t(0.975, 2) = 4.302652729911275 from tables, over sqrt(3)
+        ([51.0, 52.0, 53.0], 3, 52.0, 1.0, 2.484138),
+        # |51 - 53| / sqrt(2); t(0.975, 1) sqrt(2) / sqrt(2)
+        ([51.0, None, 53.0], 2, 52.0, 2**0.5, 12.706205),
         ([51.0, "undefined", None, 53.0], 2, 52.0, 2**0.5, 12.706205),
         ([51.3], 1, 51.3, np.nan, np.nan),
         ([None], 0, np.nan, np.nan, np.nan),
@@ -161,11 +191,16 @@ def test_each_artifact_has_its_tables_with_their_columns_and_checksums(busy: Wor
     busy.measure("table5", "violins", "training")
     for artifact, tables in (("table5", 4), ("violins", 5), ("training", 4)):
         names = list(COLUMNS)[:tables]
-        assert written(busy, artifact).keys() == {"manifest.json", *(f"{name}.csv" for name in names)}
+        assert written(busy, artifact).keys() == {
+            "manifest.json",
+            *(f"{name}.csv" for name in names),
+        }
         for name in names:
             path = check_tidy(busy.plan.config.results, f"statistics/norms/{artifact}/{name}.csv")
             assert list(pd.read_csv(path).columns) == list(COLUMNS[name])
-            found = re.search(r"(^|,)-?(nan|inf|None|<NA>)(,|$)", path.read_text(), re.IGNORECASE | re.MULTILINE)
+            found = re.search(
+                r"(^|,)-?(nan|inf|None|<NA>)(,|$)", path.read_text(), re.IGNORECASE | re.MULTILINE
+            )
             assert not found, (artifact, name)
 
 
@@ -174,7 +209,11 @@ def test_columns_are_those_of_the_documentation(name: str) -> None:
     text = (Path(__file__).parents[3] / "docs" / "results.md").read_text()
     section = re.split(r"^## ", text.split(f"## `{name}.csv`")[1], flags=re.MULTILINE)[0]
     listed = re.findall(r"`([a-z0-9_,\s]+, [a-z0-9_,\s]+)`", section)
-    documented = [column for part in listed[: 2 if name == "claims" else 1] for column in re.split(r",\s+", part)]
+    documented = [
+        column
+        for part in listed[: 2 if name == "claims" else 1]
+        for column in re.split(r",\s+", part)
+    ]
     assert documented == list({**COLUMNS, "claims": judge.COLUMNS}[name])
 
 
@@ -214,13 +253,16 @@ def test_quantiles_are_those_of_numpy_for_each_split_and_seed(make_world: Make) 
     rng = np.random.default_rng(0)
     split = ["train"] * 150 + ["test"] * 100
     world.images = {
-        run: pd.DataFrame({"split": split, "image": 0, "norm": rng.lognormal(size=250)}) for run in world.plan.runs
+        run: pd.DataFrame({"split": split, "image": 0, "norm": rng.lognormal(size=250)})
+        for run in world.plan.runs
     }
     cell = at(variant="cut3", split="test", measure="norm")
     found = world.tidy("violins", "distribution").loc[cell]
     for seed in (0, 1):
         own = found[found["seed"] == seed]
-        expected = np.quantile(world.images[world.run("violins", cell, seed)]["norm"][150:], own["quantile"])
+        expected = np.quantile(
+            world.images[world.run("violins", cell, seed)]["norm"][150:], own["quantile"]
+        )
         assert own["quantile"].tolist() == pytest.approx(np.arange(101) / 100)
         assert own["value"].tolist() == pytest.approx(expected)
     # the run itself diverged: no quantiles, and no error
@@ -255,14 +297,19 @@ def test_pictures_of_a_cell_are_those_of_its_readings_and_of_the_first_seed_that
     make_world: Make,
 ) -> None:
     world, random = make_world(seeds=[0, 1]), np.random.default_rng(0)
-    world.pictures = {run: random.integers(0, 256, (8, 5, 4, 3), dtype=np.uint8) for run in world.plan.runs}
+    world.pictures = {
+        run: random.integers(0, 256, (8, 5, 4, 3), dtype=np.uint8) for run in world.plan.runs
+    }
     world.portraits = dict.fromkeys(world.plan.runs, SHOWN)
     table = world.tidy("portraits", "pictures")
     stack = pictures.read(world.plan.config.artifact_folder("norms", "portraits") / "pictures.png")
     assert len(table) == 2 * 2 * 4
     for variant in ("default", "cut3"):
         for extreme, chosen in (("highest", slice(0, 4)), ("lowest", slice(4, 8))):
-            rows, run = table.loc[shown_in(variant, extreme)], world.run("portraits", shown_in(variant, extreme))
+            rows, run = (
+                table.loc[shown_in(variant, extreme)],
+                world.run("portraits", shown_in(variant, extreme)),
+            )
             places = rows[["top", "height", "width"]].astype(int).itertuples(index=False)
             found = [stack[top : top + height, :width] for top, height, width in places]
             assert np.array_equal(found, world.pictures[run][chosen])
@@ -283,7 +330,9 @@ def test_pictures_of_a_cell_are_those_of_its_readings_and_of_the_first_seed_that
 
 def test_points_are_those_of_the_first_seed_that_did_not_diverge(make_world: Make) -> None:
     world = make_world(seeds=[0, 1], paper={"artifacts": {"globe": GLOBE}})
-    world.images = {run: POINTS.assign(x=[place / 8, 0.0]) for place, run in enumerate(world.plan.runs)}
+    world.images = {
+        run: POINTS.assign(x=[place / 8, 0.0]) for place, run in enumerate(world.plan.runs)
+    }
     world.status[world.run("globe", at(variant="cut3", epoch=50, measure="spread"))] = "diverged"
     table = world.tidy("globe", "points")
     for variant, seed in (("default", 0), ("cut3", 1)):
@@ -299,7 +348,9 @@ def test_points_are_those_of_the_first_seed_that_did_not_diverge(make_world: Mak
 # What runs and probes leave, altered or not there: one sentence each, and nothing is written.
 
 
-def test_a_damaged_table_is_refused_and_not_taken_for_one_that_is_not_made(make_world: Make, refused: Refused) -> None:
+def test_a_damaged_table_is_refused_and_not_taken_for_one_that_is_not_made(
+    make_world: Make, refused: Refused
+) -> None:
     world = make_world(seeds=[0])
     world.measure("table5")
     world.judged(claim("a"))
@@ -312,19 +363,37 @@ def test_runs_say_what_they_were_made_by_or_are_refused(make_world: Make, refuse
     world = make_world(seeds=[0])
     world.write()
     name, other = sorted(world.plan.runs)[:2]
-    made = [name, "finished", 100, "a processor", 1, "2.13.0", "c0de", "da7a", "cpu", "float32", "", "", "", 1]
+    made = [
+        name,
+        "finished",
+        100,
+        "a processor",
+        1,
+        "2.13.0",
+        "c0de",
+        "da7a",
+        "cpu",
+        "float32",
+        "",
+        "",
+        "",
+        1,
+    ]
     assert gather.runs(world.plan, [name, name]).to_numpy().tolist() == [made]
     path = world.plan.run_folder(name) / MANIFEST
     files.write_json(path, files.read_json(path) | {"status": "diverged"})
     with refused():
         gather.runs(world.plan, [name])
     path.unlink()
-    assert gather.runs(world.plan, [name, other])["run"].tolist() == [other]  # what has no manifest yet has no row
+    # what has no manifest yet has no row
+    assert gather.runs(world.plan, [name, other])["run"].tolist() == [other]
 
 
 def seal(path: Path) -> None:
     """List a file as it is now, or no such file, as if it was made so."""
-    manifest = path.parent / (MANIFEST if path.name == "history.csv" else f"{path.name.partition('.')[0]}.json")
+    manifest = path.parent / (
+        MANIFEST if path.name == "history.csv" else f"{path.name.partition('.')[0]}.json"
+    )
     content = files.read_sealed(manifest)
     del content["files"][path.name]
     if path.exists():
@@ -349,7 +418,11 @@ HARMED: dict[str, tuple[str, str, Callable[[Path], object]]] = {
     "answers flipped": ("table5", "answers", flip),
     "answers without a column": ("table5", "answers", partial(edit, this="target", that="aim")),
     "answers without an epoch": ("epochs", "answers", partial(edit, this=".*,50,.*\\n", that="")),
-    "pixels without a measure": ("epochs", "pixels", partial(edit, this=".*knn_top1.*\\n", that="")),
+    "pixels without a measure": (
+        "epochs",
+        "pixels",
+        partial(edit, this=".*knn_top1.*\\n", that=""),
+    ),
     "history flipped": ("training", "history", flip),
     "history without a column": ("training", "history", partial(edit, this="norm", that="normal")),
     "images flipped": ("violins", "images", flip),
@@ -362,19 +435,29 @@ HARMED: dict[str, tuple[str, str, Callable[[Path], object]]] = {
 
 
 @pytest.mark.parametrize("harmed", HARMED)
-def test_damage_is_refused_and_nothing_is_written(make_world: Make, refused: Refused, harmed: str) -> None:
+def test_damage_is_refused_and_nothing_is_written(
+    make_world: Make, refused: Refused, harmed: str
+) -> None:
     artifact, what, harm = HARMED[harmed]
     world = make_world(seeds=[0], paper={"artifacts": PAPER["artifacts"] | {"globe": GLOBE}})
-    world.images, world.portraits = (dict.fromkeys(world.plan.runs, table) for table in (IMAGES, SHOWN))
+    world.images, world.portraits = (
+        dict.fromkeys(world.plan.runs, table) for table in (IMAGES, SHOWN)
+    )
     world.pictures = dict.fromkeys(world.plan.runs, np.zeros((8, 5, 4, 3), dtype=np.uint8))
     world.write(artifact)
     cell = next(cell for cell in world.plan.artifacts["norms", artifact] if cell.run)
     if what == "history":
         path = world.plan.run_folder(cell.run.name) / "history.csv"
     else:
-        answers = world.plan.evaluation_file("pixels-digits" if what == "pixels" else cell.run.name, cell.how.digest)
+        answers = world.plan.evaluation_file(
+            "pixels-digits" if what == "pixels" else cell.run.name, cell.how.digest
+        )
         of_images = {"images": ".csv", "pictures": ".png"}
-        path = answers.with_name(f"{answers.stem}.0100.digits{of_images[what]}") if what in of_images else answers
+        path = (
+            answers.with_name(f"{answers.stem}.0100.digits{of_images[what]}")
+            if what in of_images
+            else answers
+        )
     harm(path)
     with refused():
         measure.build(world.plan, "norms", artifact)

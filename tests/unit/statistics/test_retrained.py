@@ -16,20 +16,45 @@ from ...golden.released import released
 RUN = next(iter(released("laptop").runs.values()))
 WEIGHTS = {"encoder.safetensors": "1" * 64, "history.csv": "2" * 64}
 OTHER_WEIGHTS = {"encoder.safetensors": "3" * 64, "history.csv": "4" * 64}
-HERE = {"python": "3.11.7", "packages": {"torch": "2"}, "machine": "x86_64", "processor_flags": ["avx"]}
+HERE = {
+    "python": "3.11.7",
+    "packages": {"torch": "2"},
+    "machine": "x86_64",
+    "processor_flags": ["avx"],
+}
 ELSEWHERE = HERE | {"processor_flags": ["avx", "avx512f"]}
 
 
-def answer(value: float | None, measure: str = "knn_top1", epoch: int = 4, **fields: Any) -> Measurement:
-    about = {"protocol": "p", "epoch": epoch, "target": "ten", "measure": measure, "reading": "", "value": value}
+def answer(
+    value: float | None, measure: str = "knn_top1", epoch: int = 4, **fields: Any
+) -> Measurement:
+    about = {
+        "protocol": "p",
+        "epoch": epoch,
+        "target": "ten",
+        "measure": measure,
+        "reading": "",
+        "value": value,
+    }
     about |= {"n_test": 9, "classes": 2, "status": "finished", "by": "b"}
     return Measurement.model_construct(**about | fields)
 
 
 def record(*answers: Measurement, seed: int = 0, loss: float | None = 1.0, **fields: Any) -> Record:
     run = RUN.of_seed(seed)
-    about: dict[str, Any] = {"name": run.name, "run": run, "status": "finished", "epochs": 4, "files": WEIGHTS}
-    about |= {"code": "c", "data": "d", "device": {"type": "cpu"}, "numerics": {"precision": "float32"}}
+    about: dict[str, Any] = {
+        "name": run.name,
+        "run": run,
+        "status": "finished",
+        "epochs": 4,
+        "files": WEIGHTS,
+    }
+    about |= {
+        "code": "c",
+        "data": "d",
+        "device": {"type": "cpu"},
+        "numerics": {"precision": "float32"},
+    }
     about |= {"environment": HERE, "evaluations": [*answers]}
     history = [{"epoch": 4.0, "loss": loss, "norm": 2.0, "learning_rate": 0.1}]
     return Record.model_construct(**about | {"history": history} | fields)
@@ -43,14 +68,20 @@ def seeds(*values: float) -> list[Record]:
 def test_the_bound_is_that_of_the_difference_of_two_seeds() -> None:
     """Of 1, 2 and 3 the standard deviation is 1, and t(2) is 4.303 at 97.5 %; of two numbers together, 98.75 %."""
     assert retrained.bound([1.0, 2.0, 3.0], 1) == pytest.approx(math.sqrt(2) * 4.302653, rel=1e-6)
-    assert retrained.bound([1.0, 2.0, 3.0], 2) == pytest.approx(math.sqrt(2) * stats.t.ppf(1 - 0.05 / 4, 2))
-    assert retrained.bound([10.0, 20.0, 30.0], 1) == pytest.approx(10 * retrained.bound([1.0, 2.0, 3.0], 1))
+    assert retrained.bound([1.0, 2.0, 3.0], 2) == pytest.approx(
+        math.sqrt(2) * stats.t.ppf(1 - 0.05 / 4, 2)
+    )
+    assert retrained.bound([10.0, 20.0, 30.0], 1) == pytest.approx(
+        10 * retrained.bound([1.0, 2.0, 3.0], 1)
+    )
     assert retrained.bound([5.0, 5.0], 1) == 0.0
     assert math.isnan(retrained.bound([5.0], 1))
 
 
 @pytest.mark.parametrize(("n", "together"), [(3, 1), (3, 4), (10, 4)])
-def test_what_differs_by_another_seed_alone_is_called_different_at_most_once_in_twenty(n: int, together: int) -> None:
+def test_what_differs_by_another_seed_alone_is_called_different_at_most_once_in_twenty(
+    n: int, together: int
+) -> None:
     drawn = np.random.default_rng(0)
     outside = 0
     for _ in range(2000):
@@ -72,13 +103,19 @@ def test_equal_bytes_of_which_a_number_is_another_are_different() -> None:
     found = retrained.compare(record(answer(50.0)), record(answer(50.2)), seeds(40.0, 50.0, 60.0))
     assert (found.verdict, found.files) == (Verdict.DIFFERENT, [])
     # The control: what pages show with one decimal is the same.
-    assert retrained.compare(record(answer(50.0)), record(answer(50.04)), []).verdict is Verdict.SAME_BYTES
+    assert (
+        retrained.compare(record(answer(50.0)), record(answer(50.04)), []).verdict
+        is Verdict.SAME_BYTES
+    )
 
 
 @pytest.mark.parametrize(
-    ("value", "verdict"), [(60.8, Verdict.SAME_WITHIN_NOISE), (60.9, Verdict.DIFFERENT), (39.1, Verdict.DIFFERENT)]
+    ("value", "verdict"),
+    [(60.8, Verdict.SAME_WITHIN_NOISE), (60.9, Verdict.DIFFERENT), (39.1, Verdict.DIFFERENT)],
 )
-def test_other_bytes_of_another_machine_are_judged_by_the_seeds(value: float, verdict: Verdict) -> None:
+def test_other_bytes_of_another_machine_are_judged_by_the_seeds(
+    value: float, verdict: Verdict
+) -> None:
     """The seeds 49, 50 and 51 have s = 1; of three numbers (this one, loss, norm) t(2) is 7.65, and the bound 10.8."""
     recorded, known = record(answer(50.0)), seeds(49.0, 50.0, 51.0)
     again = record(answer(value), files=OTHER_WEIGHTS, environment=ELSEWHERE)
@@ -91,23 +128,36 @@ def test_other_bytes_of_another_machine_are_judged_by_the_seeds(value: float, ve
     assert found.numbers[0] == first  # it differs most
 
 
-def test_other_bytes_are_different_where_equal_ones_are_promised_and_cannot_tell_without_another_seed() -> None:
+def test_other_bytes_are_different_where_equal_ones_are_promised_and_cannot_tell_without_another_seed() -> (
+    None
+):
     recorded, again = record(answer(50.0)), record(answer(50.1), files=OTHER_WEIGHTS)
     assert retrained.compare(recorded, again, seeds(49.0, 50.0, 51.0)).verdict is Verdict.DIFFERENT
     other_code = record(answer(50.1), files=OTHER_WEIGHTS, code="e", loss=1.5)
-    assert retrained.compare(recorded, other_code, [recorded]).verdict is Verdict.SAME_WITHIN_NOISE  # the norm is known
-    found = retrained.compare(recorded, record(answer(50.1), files=OTHER_WEIGHTS, code="e", loss=1.5), [])
+    # the norm is known
+    assert retrained.compare(recorded, other_code, [recorded]).verdict is Verdict.SAME_WITHIN_NOISE
+    found = retrained.compare(
+        recorded, record(answer(50.1), files=OTHER_WEIGHTS, code="e", loss=1.5), []
+    )
     assert {one.within for one in found.numbers} == {None, True}
 
 
 def test_a_run_that_ends_otherwise_is_different_and_a_lost_number_is_counted() -> None:
     recorded = record(answer(50.0), answer(60.0, measure="linear_top1"), answer(9.0, epoch=0))
-    diverged = record(answer(None, status="diverged"), files=OTHER_WEIGHTS, code="e", status="diverged", loss=None)
+    diverged = record(
+        answer(None, status="diverged"), files=OTHER_WEIGHTS, code="e", status="diverged", loss=None
+    )
     found = retrained.compare(recorded, diverged, seeds(49.0, 50.0, 51.0))
     assert found.verdict is Verdict.DIFFERENT
     assert found.lost == 1
-    assert {one.words for one in found.numbers} == {"knn_top1 of epoch 4 on ten", "loss of epoch 4", "norm of epoch 4"}
-    both = retrained.compare(diverged, record(answer(None), files=WEIGHTS, status="diverged", loss=None), [])
+    assert {one.words for one in found.numbers} == {
+        "knn_top1 of epoch 4 on ten",
+        "loss of epoch 4",
+        "norm of epoch 4",
+    }
+    both = retrained.compare(
+        diverged, record(answer(None), files=WEIGHTS, status="diverged", loss=None), []
+    )
     assert both.verdict is Verdict.SAME_WITHIN_NOISE
 
 
@@ -115,7 +165,11 @@ def test_seeds_are_those_of_the_same_run_and_precision_that_finished_one_record_
     mine = seeds(49.0, 50.0, 51.0)
     known = {one.name: (one,) for one in mine}
     known[mine[1].name] = (mine[1], record(answer(40.0), seed=1, environment=ELSEWHERE))
-    strange = next(run for run in released("laptop").runs.values() if run.of_seed(0).name != RUN.of_seed(0).name)
+    strange = next(
+        run
+        for run in released("laptop").runs.values()
+        if run.of_seed(0).name != RUN.of_seed(0).name
+    )
     others = [
         record(answer(1.0), name=strange.name, run=strange),
         record(answer(1.0), seed=7, numerics={"precision": "bfloat16"}),
@@ -129,6 +183,12 @@ def test_seeds_are_those_of_the_same_run_and_precision_that_finished_one_record_
 def test_an_older_record_that_says_less_of_its_machine_is_compared_by_what_it_says() -> None:
     again = record(environment=HERE | {"instructions": "AVX2", "cores": 64}, data="e")
     assert retrained.made_with_other(record(), again) == ["data"]
-    told = record(environment=HERE | {"instructions": "AVX512"}, numerics={"precision": "float32", "compile": False})
+    told = record(
+        environment=HERE | {"instructions": "AVX512"},
+        numerics={"precision": "float32", "compile": False},
+    )
     assert retrained.made_with_other(told, again) == ["data", "instructions"]
-    assert retrained.made_with_other(record(numerics={"precision": "bfloat16"}), again) == ["data", "numerics"]
+    assert retrained.made_with_other(record(numerics={"precision": "bfloat16"}), again) == [
+        "data",
+        "numerics",
+    ]

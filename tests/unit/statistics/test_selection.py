@@ -30,7 +30,9 @@ FLAT = {rate: [20.0, 20.0] for rate in (0.1, 0.3, 1, 3)}
     [{0.1: [30.0, 30.0]}, {3: [30.0, 30.0]}, {rate: [None, None] for rate in FLAT}],
     ids=["lower edge of the grid", "upper edge", "diverged everywhere"],
 )
-def test_an_arm_without_a_choice_is_named(make_world: Make, refused: Refused, changed: dict[float, Any]) -> None:
+def test_an_arm_without_a_choice_is_named(
+    make_world: Make, refused: Refused, changed: dict[float, Any]
+) -> None:
     world = make_world("laptop", paper={"variants": VARIANTS, "studies": {"s": TUNED}})
     for variant, curve in {"default": FLAT | {0.3: [30.0, 30.0]}, "cut3": FLAT | changed}.items():
         for rate, values in curve.items():
@@ -50,15 +52,23 @@ LOGITS = {
 
 @pytest.mark.parametrize(
     ("best", "edge"),
-    [({RATE: 1, OF_LOSS: 0.2}, ""), ({RATE: 1, OF_LOSS: 0.1}, "lowest"), ({RATE: 1, OF_LOSS: 0.5}, "highest")],
+    [
+        ({RATE: 1, OF_LOSS: 0.2}, ""),
+        ({RATE: 1, OF_LOSS: 0.1}, "lowest"),
+        ({RATE: 1, OF_LOSS: 0.5}, "highest"),
+    ],
 )
-def test_the_edge_of_any_tuned_field_is_an_error(make_world: Make, best: dict[str, Any], edge: str) -> None:
+def test_the_edge_of_any_tuned_field_is_an_error(
+    make_world: Make, best: dict[str, Any], edge: str
+) -> None:
     """The best rate is in the midst of its grid; a temperature is chosen there too, and at no end of its grid."""
     temperatures = [0.1, 0.2, 0.5]
     arms = [FIELDS | {"variant": ["default", "cut3", "again"], OF_LOSS: temperatures}]
     study = TUNED | {"arms": arms, "tuned": {RATE: [0.1, 1, 10], OF_LOSS: []}}
     world = make_world("laptop", paper={"variants": VARIANTS, "studies": {"s": study}})
-    for name, rate, temperature in itertools.product(("default", "cut3"), (0.1, 1, 10), temperatures):
+    for name, rate, temperature in itertools.product(
+        ("default", "cut3"), (0.1, 1, 10), temperatures
+    ):
         values = {RATE: rate, OF_LOSS: temperature}
         mean = 60.0 if values == best else 20.0
         world.say("s_tuning", at(variant=name, **values), [mean, mean])
@@ -92,7 +102,9 @@ def test_no_released_selection_of_an_open_study_is_at_an_edge() -> None:
     assert at_edges  # the control
 
 
-def test_each_arm_has_the_values_of_its_own_grid_with_the_best_mean(make_world: Make, tmp_path: Path) -> None:
+def test_each_arm_has_the_values_of_its_own_grid_with_the_best_mean(
+    make_world: Make, tmp_path: Path
+) -> None:
     """A mean of 60 is the best, though another rate has the best run (75). One with a diverged run is not chosen.
 
     One arm has a temperature of its loss, the other of its logits; each is read from its own grid alone.
@@ -103,13 +115,19 @@ def test_each_arm_has_the_values_of_its_own_grid_with_the_best_mean(make_world: 
         FIELDS | {"variant": "margins", OF_LOGITS: grids["margins"][1]},
     ]
     study = TUNED | {"arms": [arms], "tuned": {RATE: [0.1, 1, 10], OF_LOSS: [], OF_LOGITS: []}}
-    world = make_world("laptop", paper={"variants": VARIANTS | {"margins": LOGITS}, "studies": {"s": study}})
+    world = make_world(
+        "laptop", paper={"variants": VARIANTS | {"margins": LOGITS}, "studies": {"s": study}}
+    )
     best = {"default": (OF_LOSS, 0.5), "margins": (OF_LOGITS, 0.1)}
     for variant, (key, grid) in grids.items():
         for t in grid:
             for rate, values in ((0.1, [90.0, None]), (1, [50.0, 50.0]), (10, [75.0, 20.0])):
                 at_best = (key, t) == best[variant] and rate == 1
-                world.say("s_tuning", at(variant=variant, **{RATE: rate, key: t}), [59.0, 61.0] if at_best else values)
+                world.say(
+                    "s_tuning",
+                    at(variant=variant, **{RATE: rate, key: t}),
+                    [59.0, 61.0] if at_best else values,
+                )
     world.write("s_tuning")
     curve = select(world.plan, "norms", "s")
     assert len(curve) == 18

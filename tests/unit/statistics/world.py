@@ -29,9 +29,12 @@ from hypersphere.statistics import exact_claims, judge, measure
 PROJECT = Path(__file__).parents[2] / "project"
 RULES = rules.load(PROJECT)
 ROWS = ["simclr.default", "simclr.cut3", "simsiam.default", "simsiam.cut9"]
-DATASETS: dict[str, Any] = {name: {"source": None} for name in ("ten", "hundred", "flowers", "far", "text")}
+DATASETS: dict[str, Any] = {
+    name: {"source": None} for name in ("ten", "hundred", "flowers", "far", "text")
+}
 DATASETS |= {
-    used: {"source": {"name": "digits", "task": task}} for used, task in (("digits", "upright"), ("pairs", "turned"))
+    used: {"source": {"name": "digits", "task": task}}
+    for used, task in (("digits", "upright"), ("pairs", "turned"))
 }
 USED = {"ten": "digits", "hundred": "pairs", "flowers": None, "far": "far"}
 """What stands for the published datasets."""
@@ -39,7 +42,14 @@ CLASSES = {"pairs": 16}
 """Of a dataset; 10 of all others."""
 PAPER: dict[str, Any] = files.read_yaml(Path(__file__).with_name("paper.yaml"))
 STUDY: dict[str, Any] = {
-    **{"question": "?", "title": "Cuts", "measure": "knn_top1", "margin": 1.0, "hours": 1, "scale": "laptop"},
+    **{
+        "question": "?",
+        "title": "Cuts",
+        "measure": "knn_top1",
+        "margin": 1.0,
+        "hours": 1,
+        "scale": "laptop",
+    },
     "answers": {"yes": "a", "no": "b", "unclear": "c", "numbers": {"yes": {"ahead": [0, 0]}}},
 }
 """What every study says; its arms and seeds are its own."""
@@ -50,10 +60,26 @@ GLOBE: dict[str, Any] = {
     "fixed": {"method": "simclr", "dataset": "ten"},
 }
 """An artifact whose probe leaves tables like ``POINTS``."""
-POINTS = pd.DataFrame({"image": [3, 8], "class": [1, 0], "x": [0.25, 0.0], "y": [0.0, 1.0], "z": [0.5, 0.0]})
+POINTS = pd.DataFrame(
+    {"image": [3, 8], "class": [1, 0], "x": [0.25, 0.0], "y": [0.0, 1.0], "z": [0.5, 0.0]}
+)
 CLAIM: dict[str, Any] = {
-    **{"id": "c", "kind": "value", "origin": "printed", "artifact": "table5", "method": "simclr", "variant": "default"},
-    **{"baseline": "", "dataset": "ten", "setting": "", "metric": "knn_top1", "reported": 51.0, "reported_std": ""},
+    **{
+        "id": "c",
+        "kind": "value",
+        "origin": "printed",
+        "artifact": "table5",
+        "method": "simclr",
+        "variant": "default",
+    },
+    **{
+        "baseline": "",
+        "dataset": "ten",
+        "setting": "",
+        "metric": "knn_top1",
+        "reported": 51.0,
+        "reported_std": "",
+    },
     "reported_n": "",
     **{"direction": "", "reading": "as printed", "sentence": "", "source": "Table 5"},
 }
@@ -126,7 +152,9 @@ class Runs:
     def of_pixels(self, dataset: str, protocol: str, values: Mapping[str, float | str]) -> None:
         """What a protocol says of a dataset's raw pixels, by measure."""
         digest = self.plan.protocols[self.paper][protocol].digest
-        self.said[f"pixels-{dataset}", digest] = {(0, dataset, name, ""): value for name, value in values.items()}
+        self.said[f"pixels-{dataset}", digest] = {
+            (0, dataset, name, ""): value for name, value in values.items()
+        }
 
     def write(self, *artifacts: str) -> None:
         """Every file that the runs of these artifacts, by default of all, and their probes leave."""
@@ -141,11 +169,24 @@ class Runs:
 
     def _run(self, name: str, epochs: int) -> None:
         folder = self.plan.run_folder(name)
-        plain = pd.DataFrame({"epoch": range(1, epochs + 1), "loss": 1.5, "norm": 2.0, "learning_rate": 0.1})
-        files.write_text(folder / "history.csv", self.histories.get(name, plain).to_csv(index=False))
+        plain = pd.DataFrame(
+            {"epoch": range(1, epochs + 1), "loss": 1.5, "norm": 2.0, "learning_rate": 0.1}
+        )
+        files.write_text(
+            folder / "history.csv", self.histories.get(name, plain).to_csv(index=False)
+        )
         manifest = {
-            **{"name": name, "status": self.status.get(name, "finished"), "epochs": epochs, "code": "c0de"},
-            **{"data": "da7a", "device": {"type": "cpu", "name": "a processor"}, "numerics": {"threads": 1}},
+            **{
+                "name": name,
+                "status": self.status.get(name, "finished"),
+                "epochs": epochs,
+                "code": "c0de",
+            },
+            **{
+                "data": "da7a",
+                "device": {"type": "cpu", "name": "a processor"},
+                "numerics": {"threads": 1},
+            },
             **self.made.get(name, {}),
             **{"environment": {"packages": {"torch": "2.13.0"}}},
             "files": {"history.csv": files.sha256(folder / "history.csv")},
@@ -154,7 +195,10 @@ class Runs:
 
     def _evaluation(self, subject: str, protocol: Protocol, at: Sequence[tuple[int, str]]) -> None:
         digest, own = protocol.digest, [protocol.of_probe(name) for name in protocol.measures]
-        said, path = self.said.get((subject, digest), {}), self.plan.evaluation_file(subject, digest)
+        said, path = (
+            self.said.get((subject, digest), {}),
+            self.plan.evaluation_file(subject, digest),
+        )
         extremes = protocol.probe.name == "extreme_norms"
         images = self.portraits if extremes else self.images
         rows, written = [], [path]
@@ -166,7 +210,10 @@ class Runs:
                 told = [key[3] for key in said if key[:3] == (epoch, target, name)]
                 every = (EXTREMES if extremes else SPLITS) if name == "norm" else []
                 for reading in dict.fromkeys([*every, *told]) or [""]:
-                    value = said.get((epoch, target, name, reading), 40.0 + sum(map(ord, subject + target)) % 7 + epoch)
+                    value = said.get(
+                        (epoch, target, name, reading),
+                        40.0 + sum(map(ord, subject + target)) % 7 + epoch,
+                    )
                     rows.append(_row(subject, epoch, digest, name, target, value, reading))
             if subject in images and own[0] in ("norm", "spread"):
                 table = path.with_name(f"{path.stem}.{epoch:04d}.{target}.csv")
@@ -176,7 +223,9 @@ class Runs:
                     pictures.write(table.with_suffix(".png"), list(self.pictures[subject]))
                     written.append(table.with_suffix(".png"))
         # as pandas writes it, in a tenth of the time
-        lines = (",".join("" if x is None else str(x) for x in row) for row in (tables.EVALUATION, *rows))
+        lines = (
+            ",".join("" if x is None else str(x) for x in row) for row in (tables.EVALUATION, *rows)
+        )
         files.write_text(path, "\n".join(lines) + "\n")
         counted = {target: self.repeated[target] for _, target in at if target in self.repeated}
         about = {"files": {one.name: files.sha256(one) for one in written}, "repeated": counted}
@@ -200,8 +249,15 @@ class Runs:
 
     def alter(self, artifact: str, name: str, how: Callable[[pd.DataFrame], pd.DataFrame]) -> None:
         """Write one of an artifact's tidy tables otherwise, as if the statistics had."""
-        folder, table = self.plan.config.artifact_folder(self.paper, artifact), how(self.table(artifact, name))
-        also = [folder / file for file in files.read_sealed(folder / MANIFEST)["files"] if file != f"{name}.csv"]
+        folder, table = (
+            self.plan.config.artifact_folder(self.paper, artifact),
+            how(self.table(artifact, name)),
+        )
+        also = [
+            folder / file
+            for file in files.read_sealed(folder / MANIFEST)["files"]
+            if file != f"{name}.csv"
+        ]
         tables.write(folder, {name: (table, TABLES[name])}, also)
 
     def change(self, artifact: str, name: str, where: str, **values: Any) -> None:
@@ -221,8 +277,12 @@ class Runs:
 
     def answers(self, study: str, *rows: tuple[Any, ...]) -> None:
         """Write answers.csv, as an exact study does: its numbers as text, for infinity is one."""
-        table = pd.DataFrame([(study, *row[:-1], f"{row[-1]:.10g}") for row in rows], columns=list(COLUMNS))
-        tables.write(self.plan.config.results / "simulations" / self.paper, {"answers": (table, COLUMNS)})
+        table = pd.DataFrame(
+            [(study, *row[:-1], f"{row[-1]:.10g}") for row in rows], columns=list(COLUMNS)
+        )
+        tables.write(
+            self.plan.config.results / "simulations" / self.paper, {"answers": (table, COLUMNS)}
+        )
 
 
 class World(Runs):
@@ -239,8 +299,19 @@ class World(Runs):
         document = copy.deepcopy(PAPER) | dict(paper or {})
         leaves_out = ["norms/left"] if "left" in document["artifacts"] else []
         scale = {
-            **{"scale": level, "level": level, "describe": "made up", "seeds": list(seeds), "datasets": USED},
-            **{"other_datasets": "nothing", "leaves_out": leaves_out, "threads": 1, "runs_per_job": 4},
+            **{
+                "scale": level,
+                "level": level,
+                "describe": "made up",
+                "seeds": list(seeds),
+                "datasets": USED,
+            },
+            **{
+                "other_datasets": "nothing",
+                "leaves_out": leaves_out,
+                "threads": 1,
+                "runs_per_job": 4,
+            },
             **{"epochs": "published" if level == "paper" else 10},
             **{"resources": {"mem_mb": 100, "runtime": 1, "gpu": 0}},
         }
@@ -273,7 +344,9 @@ class World(Runs):
         if exactly.studies[self.paper].is_dir():
             exact_claims.write_studies(self.plan.config, self.paper, exactly)
         judge.build(self.plan)
-        table = pd.read_csv(self.plan.config.results / "claims.csv", dtype=str, keep_default_na=False)
+        table = pd.read_csv(
+            self.plan.config.results / "claims.csv", dtype=str, keep_default_na=False
+        )
         return {row["id"]: row for row in table.to_dict("records")}
 
 
@@ -282,7 +355,13 @@ Make = Callable[..., World]
 
 
 def _row(
-    run: str, epoch: int, digest: str, measure: str, target: str, value: float | str | None = None, reading: str = ""
+    run: str,
+    epoch: int,
+    digest: str,
+    measure: str,
+    target: str,
+    value: float | str | None = None,
+    reading: str = "",
 ) -> tuple[Any, ...]:
     status = "diverged" if value is None else "finished"
     n_test, classes = (None, None) if value is None else (100, CLASSES.get(target, 10))

@@ -44,7 +44,13 @@ OPTIMISERS: dict[str, dict[str, Any]] = {
     "sgd": SIMCLR["optimiser"] | {"name": "sgd"},
     "adam": {"name": "adam", "learning_rate": 0.1, "weight_decay": 0.01, "betas": [0.8, 0.9]},
     "adamw": {"name": "adamw", "learning_rate": 0.1, "weight_decay": 0.1, "decay": "weights"},
-    "lars": {"name": "lars", "learning_rate": 10.0, "weight_decay": 0.01, "decay": "weights", "trust": 0.02},
+    "lars": {
+        "name": "lars",
+        "learning_rate": 10.0,
+        "weight_decay": 0.01,
+        "decay": "weights",
+        "trust": 0.02,
+    },
 }
 STEPS = 8
 """Four epochs of two steps."""
@@ -53,7 +59,9 @@ IDENTITY = {"run": "a run", "code": "its code", "data": "its data"}
 
 def make_run(base: str = "simclr", /, **changes: Any) -> Run:
     """SimCLR (or, by its name, SimSiam) with some fields replaced: ``make_run(seed=1, batch={"micro": 8})``."""
-    return Run.model_validate(merge(merge(SIMCLR, SIMSIAM) if base == "simsiam" else SIMCLR, changes))
+    return Run.model_validate(
+        merge(merge(SIMCLR, SIMSIAM) if base == "simsiam" else SIMCLR, changes)
+    )
 
 
 @pytest.fixture(scope="module")
@@ -116,8 +124,16 @@ def break_off(
     """The bytes of a whole run, ``folder`` as a kill after so many steps leaves it, and how to go on with that."""
     place = kept / run.name
     if not place.exists():
-        with before_steps(lambda number: shutil.copytree(place / "whole", place / str(number), copy_function=os.link)):
+        with before_steps(
+            lambda number: shutil.copytree(
+                place / "whole", place / str(number), copy_function=os.link
+            )
+        ):
             execute(run, images, place / "whole", save_every=0.0)
     if after is not None:
         shutil.copytree(place / str(after), folder)
-    return contents(place / "whole"), folder, lambda **changes: execute(run, images, folder, **changes)
+    return (
+        contents(place / "whole"),
+        folder,
+        lambda **changes: execute(run, images, folder, **changes),
+    )

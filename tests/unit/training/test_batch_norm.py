@@ -17,7 +17,9 @@ from .conftest import make_run
 from .test_compatibility import component, pair
 
 OBJECTIVES = {
-    method: next(one for one in registry.names("objectives") if registry.misfit(method, one) is None)
+    method: next(
+        one for one in registry.names("objectives") if registry.misfit(method, one) is None
+    )
     for method in METHODS
 }
 ENCODERS = ("convnet", "lab_streams", "resnet", "resnet8", "vit")
@@ -38,7 +40,9 @@ def of_method(name: str) -> list[dict[str, Any]]:
     fields = registry.schema("methods", name).model_fields
     switches = [key for key, field in fields.items() if field.annotation is bool]
     choices = product(*[(False, True) for _ in switches])
-    return [component("methods", name) | dict(zip(switches, choice, strict=True)) for choice in choices]
+    return [
+        component("methods", name) | dict(zip(switches, choice, strict=True)) for choice in choices
+    ]
 
 
 ALL = [(name, given) for name in METHODS for given in of_method(name)]
@@ -51,7 +55,9 @@ def as_declared(kind: registry.Kind, given: dict[str, Any]) -> bool:
 
 
 @pytest.mark.parametrize(("name", "given"), ALL)
-def test_the_heads_of_a_method_have_batch_norm_where_it_says_so(name: str, given: dict[str, Any]) -> None:
+def test_the_heads_of_a_method_have_batch_norm_where_it_says_so(
+    name: str, given: dict[str, Any]
+) -> None:
     parts = Parts(Features(), torch.add, torch.abs, images=5, classes=3, temperature=0.5)
     parameters = {key: value for key, value in given.items() if key != "name"}
     method = registry.load("methods", name)(parts, **parameters)
@@ -62,7 +68,9 @@ def test_the_table_has_both_answers() -> None:
     assert {as_declared("methods", given) for _, given in ALL} == {True, False}
     assert (
         tuple(
-            n for n in registry.names("encoders") if registry.read_constant("encoders", n, "KIND", "image") == "image"
+            n
+            for n in registry.names("encoders")
+            if registry.read_constant("encoders", n, "KIND", "image") == "image"
         )
         == ENCODERS
     )
@@ -70,8 +78,13 @@ def test_the_table_has_both_answers() -> None:
 
 @pytest.mark.parametrize("name", ENCODERS)
 def test_an_encoder_has_batch_norm_where_it_says_so(name: str) -> None:
-    small = {"vit": {"image_size": 8, "patch": 4, "depth": 1, "width": 12}, "resnet": {"depth": 18, "stem": "cifar"}}
-    given = small.get(name, {key: value for key, value in component("encoders", name).items() if key != "name"})
+    small = {
+        "vit": {"image_size": 8, "patch": 4, "depth": 1, "width": 12},
+        "resnet": {"depth": 18, "stem": "cifar"},
+    }
+    given = small.get(
+        name, {key: value for key, value in component("encoders", name).items() if key != "name"}
+    )
     encoder = registry.load("encoders", name)(**given)
     assert has_batch_norm(encoder) == registry.read_constant("encoders", name, "BATCH_NORM", False)
 
@@ -83,7 +96,9 @@ VIT = {"name": "vit", "image_size": 8, "patch": 4, "depth": 1, "width": 12, "hea
 def test_a_pass_of_one_image_is_refused_under_any_batch_norm(method: str) -> None:
     """Of an encoder as of heads; a transformer, and heads without it, take one image."""
     fields = pair(method, OBJECTIVES[method]) | {"batch": {"size": 4, "micro": 1}}
-    with pytest.raises(ValidationError, match=r"batch\.micro: \w+ has batch norm, and a batch of one image"):
+    with pytest.raises(
+        ValidationError, match=r"batch\.micro: \w+ has batch norm, and a batch of one image"
+    ):
         make_run(method, **fields)
     assert make_run(method, **fields | {"batch": {"size": 4, "micro": 2}}).batch.micro == 2
     if registry.read_constant("methods", method, "ENCODERS", ()):

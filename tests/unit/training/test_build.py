@@ -47,10 +47,16 @@ def test_an_encoders_weights_are_a_function_of_the_seed_alone(name: str) -> None
     a, b, other = (dict(method.named_parameters()) for method in methods)
     assert all(torch.equal(a[tensor], b[tensor]) for tensor in a)
     kept = {tensor for tensor in a if torch.equal(a[tensor], other[tensor])}
-    norms = {name for name, one in methods[0].named_modules() if isinstance(one, nn.BatchNorm2d | nn.LayerNorm)}
+    norms = {
+        name
+        for name, one in methods[0].named_modules()
+        if isinstance(one, nn.BatchNorm2d | nn.LayerNorm)
+    }
     of_norms = {f"{norm}.{part}" for norm in norms for part in ("weight", "bias")}
     assert {tensor for tensor in kept if not tensor.endswith(ZERO)} == of_norms
-    assert all((a[tensor] == (tensor in of_norms and tensor.endswith("weight"))).all() for tensor in kept)
+    assert all(
+        (a[tensor] == (tensor in of_norms and tensor.endswith("weight"))).all() for tensor in kept
+    )
 
 
 PIXELS_OF = {"mean": [0.5, 0.25, 0.75], "std": [0.5, 0.25, 2.0]}
@@ -88,11 +94,19 @@ def test_a_tensors_key_is_its_name() -> None:
 
     He et al. 2015, fan-out: normal of std sqrt(2 / (out · k · k)). torch's Linear: uniform in ± 1/sqrt(in).
     """
-    parts = {"encoder": vit(**ENCODERS["vit"]), "stem": nn.Conv2d(2, 4, 3), "head": nn.Sequential(nn.Linear(9, 5))}
+    parts = {
+        "encoder": vit(**ENCODERS["vit"]),
+        "stem": nn.Conv2d(2, 4, 3),
+        "head": nn.Sequential(nn.Linear(9, 5)),
+    }
     model = nn.ModuleDict(parts)
     initialise(model, seed=7)
     layer = "encoder.encoder.layers.encoder_layer_1"
-    normal = {"stem.weight": (2 / 36) ** 0.5, "encoder.encoder.pos_embedding": 0.02, f"{layer}.mlp.3.bias": 1e-6}
+    normal = {
+        "stem.weight": (2 / 36) ** 0.5,
+        "encoder.encoder.pos_embedding": 0.02,
+        f"{layer}.mlp.3.bias": 1e-6,
+    }
     uniform = {
         "head.0.weight": 1 / 3,
         "head.0.bias": 1 / 3,
@@ -109,8 +123,14 @@ def test_a_tensors_key_is_its_name() -> None:
         generator = torch.Generator().manual_seed(prng.torch_seed(7, "initial", name))
         drawn = fill(torch.empty(model.get_parameter(name).shape), generator=generator)
         torch.testing.assert_close(model.get_parameter(name).detach(), drawn, atol=0, rtol=1e-6)
-    of_run = build_method(make_run("simsiam", encoder={"name": "vit"} | ENCODERS["vit"], seed=7)).state_dict()
-    assert all(torch.equal(of_run[name], value) for name, value in model.state_dict().items() if "encoder" in name)
+    of_run = build_method(
+        make_run("simsiam", encoder={"name": "vit"} | ENCODERS["vit"], seed=7)
+    ).state_dict()
+    assert all(
+        torch.equal(of_run[name], value)
+        for name, value in model.state_dict().items()
+        if "encoder" in name
+    )
 
 
 LABELS = torch.tensor([0, 0, 1, 1, 2, 2])
@@ -119,7 +139,9 @@ LOSSES: dict[str, tuple[dict[str, Any], Callable[[Tensor, Tensor], Tensor]]] = {
     "its map to logits": (
         {"objective": GENERALISED, "logits": SCALED},
         partial(
-            generalised_info_nce, to_logits=partial(positive_scaling, temperature=0.25, s=3), negatives="both_views"
+            generalised_info_nce,
+            to_logits=partial(positive_scaling, temperature=0.25, s=3),
+            negatives="both_views",
         ),
     ),
     "a regulariser, added": (
@@ -152,12 +174,18 @@ def test_encoder_and_head_come_back_as_they_were_at_an_epoch(
 
     They are compared with the method itself as it was at each epoch's end, not by way of any file.
     """
-    (run, images), seen, found = of_method(methods_plan, name), dict[int, Method](), dict[int, Tensor]()
+    (run, images), seen, found = (
+        of_method(methods_plan, name),
+        dict[int, Method](),
+        dict[int, Tensor](),
+    )
     pictures, snapshot = torch.tensor(images[0][:5]).permute(0, 3, 1, 2) / 255, loop._snapshot
 
     def copying(method: Method, *arguments: Any) -> None:
         *_, progress = arguments
-        seen[progress.epochs] = copy.deepcopy(method).eval().to(memory_format=torch.contiguous_format)  # type: ignore[call-overload]
+        seen[progress.epochs] = (
+            copy.deepcopy(method).eval().to(memory_format=torch.contiguous_format)
+        )  # type: ignore[call-overload]
         snapshot(method, *arguments)
 
     monkeypatch.setattr(loop, "_snapshot", copying)
@@ -185,4 +213,6 @@ def test_a_transformer_starts_as_torchvisions() -> None:
     for name in names:
         ours, theirs = model.get_parameter(name).detach(), published[name].detach()
         few = 4 / theirs.numel() ** 0.5
-        assert ours.square().mean().sqrt().item() == pytest.approx(theirs.square().mean().sqrt().item(), rel=few), name
+        assert ours.square().mean().sqrt().item() == pytest.approx(
+            theirs.square().mean().sqrt().item(), rel=few
+        ), name

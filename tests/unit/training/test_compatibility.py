@@ -32,7 +32,9 @@ def some_value(annotation: Any) -> Any:
 def component(kind: registry.Kind, name: str) -> dict[str, Any]:
     """With a value for each parameter that has no default."""
     fields = registry.schema(kind, name).model_fields
-    return {"name": name} | {key: some_value(f.annotation) for key, f in fields.items() if f.is_required()}
+    return {"name": name} | {
+        key: some_value(f.annotation) for key, f in fields.items() if f.is_required()
+    }
 
 
 def pair(method: str, objective: str, logits: str = "cosine_logits") -> dict[str, Any]:
@@ -52,10 +54,16 @@ def pair(method: str, objective: str, logits: str = "cosine_logits") -> dict[str
 
 
 FITTING = [(m, o) for m in OF_IMAGES for o in OBJECTIVES if registry.misfit(m, o) is None]
-BY_METHOD = {method: [objective for of, objective in FITTING if of == method] for method in OF_IMAGES}
+BY_METHOD = {
+    method: [objective for of, objective in FITTING if of == method] for method in OF_IMAGES
+}
 TRAINED = [("simclr", objective) for objective in BY_METHOD["simclr"]]
 for _method, _objectives in BY_METHOD.items():
-    TRAINED += [(_method, one) for one in dict.fromkeys((_objectives[0], _objectives[-1])) if _method != "simclr"]
+    TRAINED += [
+        (_method, one)
+        for one in dict.fromkeys((_objectives[0], _objectives[-1]))
+        if _method != "simclr"
+    ]
 """All objectives with SimCLR, and with every other method the first and the last that fit."""
 MAPPED = [
     (method, objective, logits)
@@ -67,13 +75,19 @@ MAPPED = [
 """Every other map to logits with SimCLR, and one of them with the other methods' pairs that take one."""
 
 
-@pytest.mark.parametrize(("method", "objective", "logits"), [*((m, o, "cosine_logits") for m, o in TRAINED), *MAPPED])
-def test_a_pair_that_fits_takes_two_steps(tmp_path: Path, method: str, objective: str, logits: str) -> None:
+@pytest.mark.parametrize(
+    ("method", "objective", "logits"), [*((m, o, "cosine_logits") for m, o in TRAINED), *MAPPED]
+)
+def test_a_pair_that_fits_takes_two_steps(
+    tmp_path: Path, method: str, objective: str, logits: str
+) -> None:
     """The wiring holds, nothing becomes infinite, and the encoder has moved."""
     run = make_run(**pair(method, objective, logits))
     outcome = execute(run, IMAGES, tmp_path)
     assert (outcome.status, outcome.epochs) == ("finished", 2)
-    before, after = (tmp_path / name for name in ("snapshots/epoch-0000.safetensors", "encoder.safetensors"))
+    before, after = (
+        tmp_path / name for name in ("snapshots/epoch-0000.safetensors", "encoder.safetensors")
+    )
     assert before.read_bytes() != after.read_bytes()
 
 
@@ -84,7 +98,12 @@ MISFITS: tuple[dict[str, Any], ...] = (
     {"regulariser": {"name": "momentum_contrast", "temperature": 0.1}},
     {"regulariser": {"name": "distance_polarization", "wait": 1}},
 )
-SAID = [("byol", "tuplet"), ("dino", "momentum_contrast"), ("mocov2", "n_pair"), ("supervised", "nt_xent")]
+SAID = [
+    ("byol", "tuplet"),
+    ("dino", "momentum_contrast"),
+    ("mocov2", "n_pair"),
+    ("supervised", "nt_xent"),
+]
 """Pairs, one of each kind of misfit."""
 
 
@@ -126,4 +145,6 @@ def table() -> str:
 
 def test_the_page_has_the_table_as_it_is_now() -> None:
     """What it lacks is in the message of the failure."""
-    assert f"<!-- compatibility -->\n{table()}\n<!-- end -->" in PAGE.read_text(encoding="utf-8"), table()
+    assert f"<!-- compatibility -->\n{table()}\n<!-- end -->" in PAGE.read_text(encoding="utf-8"), (
+        table()
+    )

@@ -28,7 +28,11 @@ def test_a_device_is_locked_whatever_its_number_among_the_visible(
         return os.environ["CUDA_VISIBLE_DEVICES"].split(",")
 
     def properties(device: torch.device) -> SimpleNamespace:
-        return SimpleNamespace(uuid=f"GPU-{visible()[device.index]}") if has_uuid else SimpleNamespace()
+        return (
+            SimpleNamespace(uuid=f"GPU-{visible()[device.index]}")
+            if has_uuid
+            else SimpleNamespace()
+        )
 
     def first(shown: str, job: ExitStack) -> torch.device:
         """The device that a job with these devices gets."""
@@ -45,7 +49,8 @@ def test_a_device_is_locked_whatever_its_number_among_the_visible(
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     monkeypatch.setattr(module, "WAIT_SECONDS", 0.02)
     with ThreadPoolExecutor() as pool, ExitStack() as one, ExitStack() as two, ExitStack() as three:
-        assert first("0", one) == first("1", two) == torch.device("cuda", 0)  # neither waits for the other
+        # neither waits for the other
+        assert first("0", one) == first("1", two) == torch.device("cuda", 0)
         third = pool.submit(job)
         with pytest.raises(TimeoutError):  # it waits until what the second holds is given back
             third.result(0.3)
@@ -56,9 +61,14 @@ def test_a_device_is_locked_whatever_its_number_among_the_visible(
     assert modes == {0o666}  # other people's jobs can lock it
 
 
-def test_a_gpu_that_is_counted_and_does_not_answer_is_a_sentence(monkeypatch: pytest.MonkeyPatch, refused: Any) -> None:
+def test_a_gpu_that_is_counted_and_does_not_answer_is_a_sentence(
+    monkeypatch: pytest.MonkeyPatch, refused: Any
+) -> None:
     """A driver that hangs after the count; torch's own assertion where the count was another's."""
-    errors = [RuntimeError("CUDA unknown error - this may be due to a\nbad setup"), AssertionError("Invalid device id")]
+    errors = [
+        RuntimeError("CUDA unknown error - this may be due to a\nbad setup"),
+        AssertionError("Invalid device id"),
+    ]
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
     for error in errors:
         monkeypatch.setattr(torch.cuda, "get_device_properties", Mock(side_effect=error))
@@ -82,14 +92,22 @@ def test_without_a_gpu(monkeypatch: pytest.MonkeyPatch, refused: Any) -> None:
 
 GPU, CPU = torch.device("cuda", 0), torch.device("cpu")
 ON_GPU: list[Exception] = [
-    torch.cuda.OutOfMemoryError("CUDA out of memory. Tried to allocate 20.00 GiB. GPU 0 has a total capacity of"),
-    RuntimeError("CUDA error: out of memory\nCUDA kernel errors might be asynchronously reported at some other call"),
+    torch.cuda.OutOfMemoryError(
+        "CUDA out of memory. Tried to allocate 20.00 GiB. GPU 0 has a total capacity of"
+    ),
+    RuntimeError(
+        "CUDA error: out of memory\nCUDA kernel errors might be asynchronously reported at some other call"
+    ),
     RuntimeError("CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`"),
 ]
 ON_CPU: list[Exception] = [
     MemoryError(),
-    RuntimeError("[enforce fail at alloc_cpu.cpp:127] err == 0. DefaultCPUAllocator: can't allocate memory: you tried"),
-    RuntimeError("[enforce fail at alloc_cpu.cpp:80] data. DefaultCPUAllocator: not enough memory: you tried to"),
+    RuntimeError(
+        "[enforce fail at alloc_cpu.cpp:127] err == 0. DefaultCPUAllocator: can't allocate memory: you tried"
+    ),
+    RuntimeError(
+        "[enforce fail at alloc_cpu.cpp:80] data. DefaultCPUAllocator: not enough memory: you tried to"
+    ),
     RuntimeError("std::bad_alloc"),
     OSError(12, "Cannot allocate memory"),
 ]
@@ -115,7 +133,9 @@ OTHERS: list[Exception] = [
 AT = "at step 6; the state of step 5 is kept"
 
 
-def test_what_an_error_says_of_the_machine(monkeypatch: pytest.MonkeyPatch, approve: Callable[[object], None]) -> None:
+def test_what_an_error_says_of_the_machine(
+    monkeypatch: pytest.MonkeyPatch, approve: Callable[[object], None]
+) -> None:
     """Where memory is short, and what of; which device fails, with the first line of its error; else nothing."""
     monkeypatch.setattr(module, "describe", lambda device: "NVIDIA H200")
     for errors, device in ((ON_GPU, GPU), (ON_CPU, CPU), (ON_CPU, GPU)):
@@ -137,7 +157,9 @@ def test_a_lock_that_cannot_be_written_names_the_folder_for_temporary_files(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, refused: Any
 ) -> None:
     """It is a file there, so that all jobs of a machine see it."""
-    monkeypatch.setattr(torch.cuda, "get_device_properties", lambda device: SimpleNamespace(uuid="GPU-1"))
+    monkeypatch.setattr(
+        torch.cuda, "get_device_properties", lambda device: SimpleNamespace(uuid="GPU-1")
+    )
     (tmp_path / "file").touch()
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "file"))
     with refused():

@@ -49,13 +49,17 @@ def test_the_switches() -> None:
     assert torch.get_deterministic_debug_mode() == 2  # an error, not a warning
     assert not torch.backends.cudnn.benchmark
     assert torch.get_num_threads() == 1
-    assert os.environ["CUBLAS_WORKSPACE_CONFIG"] in (":4096:8", ":16:8")  # the two that NVIDIA calls deterministic
+    # the two that NVIDIA calls deterministic
+    assert os.environ["CUBLAS_WORKSPACE_CONFIG"] in (":4096:8", ":16:8")
 
 
 @pytest.mark.long
 def test_optimisers_do_without_the_compiler() -> None:
     """The control: without the switch it is imported; and the steps are the same to the bit."""
-    said = [subprocess.check_output([sys.executable, "-c", OPTIMISE, how], text=True) for how in ("with", "without")]
+    said = [
+        subprocess.check_output([sys.executable, "-c", OPTIMISE, how], text=True)
+        for how in ("with", "without")
+    ]
     (imported, *weights), (imported_without, *expected) = (one.split() for one in said)
     assert (imported, imported_without) == ("False", "True")
     assert weights == expected
@@ -65,14 +69,20 @@ def test_optimisers_do_without_the_compiler() -> None:
 def gradient(run: Run, type_: torch.dtype) -> Tensor:
     """Of one training step on random views, computed in this type, at rate 0."""
     micro = run.batch.micro
-    views = torch.rand(2, micro, 3, 8, 8, generator=torch.Generator().manual_seed(run.seed), dtype=torch.float64)
+    views = torch.rand(
+        2, micro, 3, 8, 8, generator=torch.Generator().manual_seed(run.seed), dtype=torch.float64
+    )
     model = build.build_method(run).train()
     model, views = (model.double(), views) if type_ == torch.float64 else (model, views.float())
-    execution = Execution(CPU, frozenset(), {}, precision=torch.bfloat16 if type_ == torch.bfloat16 else torch.float32)
+    execution = Execution(
+        CPU, frozenset(), {}, precision=torch.bfloat16 if type_ == torch.bfloat16 else torch.float32
+    )
     optimiser, places = optimisation.build(model, run.optimiser), torch.arange(micro)
     loop._step(run, model, optimiser, iter([views]), places, places % 3, (0, 0, 0), execution)
     found = [parameter.grad for parameter in model.parameters() if parameter.grad is not None]
-    assert {tensor.dtype for tensor in found} == {torch.float64 if type_ == torch.float64 else torch.float32}
+    assert {tensor.dtype for tensor in found} == {
+        torch.float64 if type_ == torch.float64 else torch.float32
+    }
     return torch.cat([tensor.double().flatten() for tensor in found])
 
 
@@ -104,7 +114,10 @@ def test_every_method_trains_in_bfloat16(method: str, methods_plan: Plan, tmp_pa
     outcome = execute(*of_method(methods_plan, method), tmp_path, precision=torch.bfloat16)
     assert outcome.status == "finished"
     for name in (ENCODER, HEADS):
-        assert {tensor.dtype for tensor in load_file(tmp_path / name).values()} <= {torch.float32, torch.int64}
+        assert {tensor.dtype for tensor in load_file(tmp_path / name).values()} <= {
+            torch.float32,
+            torch.int64,
+        }
 
 
 def test_the_loss_is_computed_in_float32() -> None:
@@ -123,7 +136,13 @@ def test_the_loss_is_computed_in_float32() -> None:
 def test_a_processor_and_a_gpu_that_only_imitates_bfloat16_compute_in_float32(
     able: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda including_emulation=True: able or including_emulation)
-    assert device.precision("bfloat16", torch.device("cuda", 0)) == (torch.bfloat16 if able else torch.float32)
+    monkeypatch.setattr(
+        torch.cuda,
+        "is_bf16_supported",
+        lambda including_emulation=True: able or including_emulation,
+    )
+    assert device.precision("bfloat16", torch.device("cuda", 0)) == (
+        torch.bfloat16 if able else torch.float32
+    )
     for wanted in ("bfloat16", "float32"):
         assert device.precision(wanted, CPU) == torch.float32

@@ -48,7 +48,9 @@ def test_an_image_has_the_same_views_in_a_part_of_a_dataset_as_in_the_whole() ->
     assert not torch.equal(seen(run, numbered(PIXELS[part])).views(all_of_it), whole)
 
 
-def test_images_that_stay_on_disk_have_the_same_views(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_images_that_stay_on_disk_have_the_same_views(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A set above the limit is a memory-mapped file that nothing copies."""
     np.save(tmp_path / "images.npy", PIXELS)
     stored, index = np.load(tmp_path / "images.npy", mmap_mode="r"), torch.tensor([7, 0, 18])
@@ -63,16 +65,27 @@ def test_images_that_stay_on_disk_have_the_same_views(tmp_path: Path, monkeypatc
 @pytest.mark.trained
 @pytest.mark.parametrize("accumulate", ["mean", "sum"])
 @pytest.mark.parametrize("method", ["simclr", "simsiam"])
-def test_accumulated_gradient_is_the_mean_or_the_sum_of_the_passes(method: str, accumulate: str) -> None:
+def test_accumulated_gradient_is_the_mean_or_the_sum_of_the_passes(
+    method: str, accumulate: str
+) -> None:
     """Against a loop that takes each pass's gradient by itself; loss and norm are means either way.
 
     Of a step over sixteen images, the last first, at rate 0.
     """
     run = make_run(method, batch={"size": 16, "micro": 4, "accumulate": accumulate})
     model, reference = build_method(run).train(), build_method(run).train()
-    source, index, execution = seen(run, IMAGES), torch.arange(16).flip(0), Execution(CPU, frozenset(), {})
-    optimiser, passes = optimisation.build(model, run.optimiser), loop.passes_of(source, [index], 0, 4)
-    loss, norm = loop._step(run, model, optimiser, passes, index, source.labels, (0, 0, 0), execution).tolist()
+    source, index, execution = (
+        seen(run, IMAGES),
+        torch.arange(16).flip(0),
+        Execution(CPU, frozenset(), {}),
+    )
+    optimiser, passes = (
+        optimisation.build(model, run.optimiser),
+        loop.passes_of(source, [index], 0, 4),
+    )
+    loss, norm = loop._step(
+        run, model, optimiser, passes, index, source.labels, (0, 0, 0), execution
+    ).tolist()
 
     data, draws = torch.from_numpy(PIXELS), draw(run.branches, 19, 8, 0, 0)
     outputs = []
@@ -98,7 +111,10 @@ def test_an_epoch_is_whole_batches_in_keyed_order_at_annealed_rates(
     """
     rates: list[float] = []
     shares: list[tuple[float, float]] = []
-    forward, set_rate = create_autospec(SimCLR.forward, side_effect=SimCLR.forward), optimisation.set_rate
+    forward, set_rate = (
+        create_autospec(SimCLR.forward, side_effect=SimCLR.forward),
+        optimisation.set_rate,
+    )
 
     def setting(optimiser: torch.optim.Optimizer, peak: float, fraction: float) -> None:
         set_rate(optimiser, peak, fraction)
@@ -114,10 +130,14 @@ def test_an_epoch_is_whole_batches_in_keyed_order_at_annealed_rates(
     orders = [prng.permutation(19, 5, "order", epoch)[:16] for epoch in range(4)]
     assert places.flatten().tolist() == np.concatenate(orders).tolist()
     assert torch.equal(torch.stack([batch.labels for batch in seen]), places % 3)
-    assert [batch.rng_key for batch in seen] == [(5, e, i, k) for e in range(4) for i in range(2) for k in range(2)]
+    assert [batch.rng_key for batch in seen] == [
+        (5, e, i, k) for e in range(4) for i in range(2) for k in range(2)
+    ]
     assert {batch.views.shape for batch in seen} == {(2, 4, 3, 8, 8)}
     assert shares == [(step / 8, (step + 1) / 8) for step in range(8)]
-    assert rates == pytest.approx([optimisation.fraction_of_peak(run.schedule, k, 2, 2) * 8 / 256 for k in range(8)])
+    assert rates == pytest.approx(
+        [optimisation.fraction_of_peak(run.schedule, k, 2, 2) * 8 / 256 for k in range(8)]
+    )
     history = pd.read_csv(tmp_path / "history.csv")
     assert list(history) == ["epoch", "loss", "norm", "learning_rate"]
     assert history.epoch.tolist() == [1, 2, 3, 4]
@@ -147,10 +167,17 @@ def test_a_shorter_run_of_a_schedule_is_the_beginning_of_the_longer(
     for epochs in (20, 5):
         schedule = fields["schedule"] | {"epochs": epochs, "horizon": 20}
         folder = tmp_path / str(epochs)
-        execute(Run.model_validate(fields | {"schedule": schedule}), data, folder, snapshots=frozenset({5}))
+        execute(
+            Run.model_validate(fields | {"schedule": schedule}),
+            data,
+            folder,
+            snapshots=frozenset({5}),
+        )
         found.append(contents(folder))
     longer, shorter = found
-    assert [longer[name] for name in snapshot_names(5)] == [shorter[name] for name in (ENCODER, HEADS)]
+    assert [longer[name] for name in snapshot_names(5)] == [
+        shorter[name] for name in (ENCODER, HEADS)
+    ]
     assert longer["history.csv"].splitlines()[:6] == shorter["history.csv"].splitlines()
 
 
@@ -183,4 +210,8 @@ def test_another_run_other_bytes(tmp_path: Path) -> None:
     for number, change in enumerate(changes):
         execute(make_run(**change), IMAGES, tmp_path / str(number))
     found = [contents(tmp_path / str(number)) for number in range(len(changes))]
-    assert len({one["encoder.safetensors"] for one in found}) == len({one["history.csv"] for one in found}) == 6
+    assert (
+        len({one["encoder.safetensors"] for one in found})
+        == len({one["history.csv"] for one in found})
+        == 6
+    )

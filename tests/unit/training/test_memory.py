@@ -24,11 +24,16 @@ def of_encoder(images: int) -> int:
     """Each convolution's output, which batch norm saves with mean and deviation of each channel; and the ReLU's, in
     place, which the next layer saves, too."""
     channels_and_sides = [(WIDTH, SIDE), (2 * WIDTH, SIDE // 2), (4 * WIDTH, SIDE // 4)]
-    return sum(F32 * (2 * images * channels * side**2 + 2 * channels) for channels, side in channels_and_sides)
+    return sum(
+        F32 * (2 * images * channels * side**2 + 2 * channels)
+        for channels, side in channels_and_sides
+    )
 
 
 @pytest.mark.parametrize(("method", "given"), [({}, (N, N)), (BOTH, (2 * N,))])
-def test_an_encoders_activations_are_those_counted_by_hand(method: dict[str, Any], given: tuple[int, ...]) -> None:
+def test_an_encoders_activations_are_those_counted_by_hand(
+    method: dict[str, Any], given: tuple[int, ...]
+) -> None:
     """Whole, those of all its calls of a pass; in parts, those of one part."""
     need = needed(make_run(**CONVNET, **method), SIZE)
     assert need.given == given
@@ -40,7 +45,10 @@ def test_an_encoders_activations_are_those_counted_by_hand(method: dict[str, Any
 def saved_with_data(run: Any) -> int:
     """Bytes that autograd saves of a pass, each storage once, apart from weights and views."""
     model, batch = build_method(run, SIZE.train, SIZE.classes), make_batch(N, side=SIDE)
-    own = {one.untyped_storage().data_ptr() for one in (*model.parameters(), *model.buffers(), batch.views)}
+    own = {
+        one.untyped_storage().data_ptr()
+        for one in (*model.parameters(), *model.buffers(), batch.views)
+    }
     kept: dict[int, Tensor] = {}
 
     def keep(tensor: Tensor) -> Tensor:
@@ -59,7 +67,10 @@ def saved_with_data(run: Any) -> int:
         {},
         BOTH,
         {"encoder": {"name": "resnet8", "width": 2}, "method": {"batch_norm": True}},
-        {"method": {"name": "byol", "hidden": 8, "dim": 4}, "objective": {"name": "normalised_squared_error"}},
+        {
+            "method": {"name": "byol", "hidden": 8, "dim": 4},
+            "objective": {"name": "normalised_squared_error"},
+        },
     ],
 )
 def test_a_step_with_data_saves_as_much(fields: dict[str, Any]) -> None:
@@ -76,14 +87,21 @@ def test_a_step_with_data_saves_as_much(fields: dict[str, Any]) -> None:
 def test_an_optimisers_state_counts() -> None:
     """Adam has two numbers for each weight, SGD and LARS one."""
     moved = sum(one.nbytes for one in build_method(make_run(**CONVNET)).parameters())
-    of = {name: needed(make_run(**CONVNET, optimiser=given), SIZE).rest for name, given in OPTIMISERS.items()}
+    of = {
+        name: needed(make_run(**CONVNET, optimiser=given), SIZE).rest
+        for name, given in OPTIMISERS.items()
+    }
     assert of["adam"] - of["sgd"] == of["adamw"] - of["sgd"] == moved
     assert of["lars"] == of["sgd"]
 
 
 def test_a_loss_that_needs_data_is_left_out() -> None:
     debiased = {"name": "debiased", "temperature": 0.5, "tau_plus": 0.1}
-    assert 0 < needed(make_run(**CONVNET, objective=debiased), SIZE).rest < needed(make_run(**CONVNET), SIZE).rest
+    assert (
+        0
+        < needed(make_run(**CONVNET, objective=debiased), SIZE).rest
+        < needed(make_run(**CONVNET), SIZE).rest
+    )
 
 
 def test_the_fewest_parts_that_fit() -> None:

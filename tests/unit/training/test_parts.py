@@ -34,7 +34,11 @@ OF_BATCH_NORM = nn.modules.batchnorm._BatchNorm
 
 def built(parts: int, **fields: Any) -> Method:
     """In float64 and training mode."""
-    return build_method(make_run(**fields | {"batch": BATCH | {"parts": parts}}), COUNT, 3).double().train()
+    return (
+        build_method(make_run(**fields | {"batch": BATCH | {"parts": parts}}), COUNT, 3)
+        .double()
+        .train()
+    )
 
 
 def batch_of(method: str) -> Batch:
@@ -52,7 +56,9 @@ def without_batch_norm(module: nn.Module) -> None:
 
 def encoders(method: Method) -> list[nn.Module]:
     """The encoder, and a target's copy of it."""
-    return [module for name, module in method.named_modules() if name in ("encoder", "target.encoder")]
+    return [
+        module for name, module in method.named_modules() if name in ("encoder", "target.encoder")
+    ]
 
 
 def taken(method: Method, batch: Batch) -> dict[str, Tensor]:
@@ -67,12 +73,23 @@ def assert_same(found: dict[str, Tensor], expected: dict[str, Tensor]) -> None:
     assert found.keys() == expected.keys()
     for name, value in expected.items():
         scale = float(value.abs().max())
-        torch.testing.assert_close(found[name], value, rtol=1e-9, atol=1e-11 * scale, msg=lambda m, n=name: f"{n}: {m}")
+        torch.testing.assert_close(
+            found[name], value, rtol=1e-9, atol=1e-11 * scale, msg=lambda m, n=name: f"{n}: {m}"
+        )
 
 
 PAIRS = [("simclr", one) for one in BY_METHOD["simclr"]]
-PAIRS += [(method, one) for method in METHODS for one in BY_METHOD[method] if one not in BY_METHOD["simclr"]]
-PAIRS += [(method, BY_METHOD[method][0]) for method in METHODS if (method, BY_METHOD[method][0]) not in PAIRS]
+PAIRS += [
+    (method, one)
+    for method in METHODS
+    for one in BY_METHOD[method]
+    if one not in BY_METHOD["simclr"]
+]
+PAIRS += [
+    (method, BY_METHOD[method][0])
+    for method in METHODS
+    if (method, BY_METHOD[method][0]) not in PAIRS
+]
 """Every objective, and every method."""
 EVERY_PAIR = {"lower": 0.0, "upper": 1.0}
 """Distances that are punished: few embeddings of an untrained encoder lie between the published bounds."""
@@ -112,7 +129,8 @@ def test_batch_norm_sees_a_part_at_a_time_and_each_part_once(with_gradient: bool
             features.square().sum().backward()
             expected.square().sum().backward()
     torch.testing.assert_close(features, expected, rtol=1e-12, atol=0)
-    assert (features - built(1).encoder(images)).abs().max() > 1e-3  # which saw all of them together
+    # which saw all of them together
+    assert (features - built(1).encoder(images)).abs().max() > 1e-3
     for (name, found), hand in zip(parted.named_buffers(), by_hand.buffers(), strict=True):
         assert torch.equal(found, hand), name
         assert "num_batches" not in name or found == PARTS

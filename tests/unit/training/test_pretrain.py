@@ -119,7 +119,9 @@ class Stopped(NamedTuple):
 
 @pytest.fixture
 def stopped(tiny_plan: Plan, runs: list[Run], whole_run: Path) -> Stopped:
-    folder = Path(shutil.copytree(whole_run.with_name("stopped"), tiny_plan.run_folder(runs[0].name)))
+    folder = Path(
+        shutil.copytree(whole_run.with_name("stopped"), tiny_plan.run_folder(runs[0].name))
+    )
     return Stopped(tiny_plan, runs[0], folder, contents(whole_run))
 
 
@@ -127,7 +129,11 @@ def test_manifest_describes_the_run(tiny_plan: Plan, runs: list[Run], trained: P
     run, manifest = runs[0], json.loads((trained / "manifest.json").read_text())
     assert manifest["name"] == run.name == trained.name
     assert Run.model_validate(manifest["run"]) == run
-    assert (manifest["status"], manifest["epochs"], manifest["started_at_steps"]) == ("finished", 4, [0])
+    assert (manifest["status"], manifest["epochs"], manifest["started_at_steps"]) == (
+        "finished",
+        4,
+        [0],
+    )
     assert manifest["code"] == digests.run_digest(run)
     assert manifest["data"] == store.open(tiny_plan.data_folder(run.dataset)).digest
     kept = {"encoder.safetensors", "heads.safetensors", "history.csv", *files_of(0, 2)}
@@ -140,7 +146,9 @@ def test_manifest_describes_the_run(tiny_plan: Plan, runs: list[Run], trained: P
     assert (trained / "timing.csv").read_text().startswith("epoch,seconds\n1,")
 
 
-def test_from_its_file_alone_a_run_has_its_name_and_bytes(tiny_plan: Plan, runs: list[Run], whole_run: Path) -> None:
+def test_from_its_file_alone_a_run_has_its_name_and_bytes(
+    tiny_plan: Plan, runs: list[Run], whole_run: Path
+) -> None:
     """At a scale that plans no such run, and whose data are still to be prepared."""
     root = tiny_plan.config.root
     file = Path(shutil.copyfile(whole_run / "run.yaml", root / "any.yaml"))
@@ -155,7 +163,9 @@ def test_from_its_file_alone_a_run_has_its_name_and_bytes(tiny_plan: Plan, runs:
         assert (made / name).read_bytes() == (whole_run / name).read_bytes(), name
 
 
-def test_damaged_data_lose_the_proof_that_they_are_well(tiny_plan: Plan, runs: list[Run], refused: Any) -> None:
+def test_damaged_data_lose_the_proof_that_they_are_well(
+    tiny_plan: Plan, runs: list[Run], refused: Any
+) -> None:
     """Their manifest is an output of a rule: Snakemake prepares again what it finds missing."""
     folder = tiny_plan.data_folder(runs[0].dataset)
     next(folder / name for name in sorted(store.read_manifest(folder)["files"])).unlink()
@@ -165,7 +175,11 @@ def test_damaged_data_lose_the_proof_that_they_are_well(tiny_plan: Plan, runs: l
 
 
 def test_a_flipped_byte_or_a_lost_file_is_named_and_trained_again(
-    tiny_plan: Plan, runs: list[Run], trained: Path, capsys: pytest.CaptureFixture[str], refused: Any
+    tiny_plan: Plan,
+    runs: list[Run],
+    trained: Path,
+    capsys: pytest.CaptureFixture[str],
+    refused: Any,
 ) -> None:
     before = contents(trained)
     for number, name in enumerate([*check_files(trained / MANIFEST)["files"], "manifest.json"]):
@@ -173,12 +187,19 @@ def test_a_flipped_byte_or_a_lost_file_is_named_and_trained_again(
         with refused() if name != "manifest.json" else pytest.raises(HypersphereError):
             check_run(tiny_plan, trained.name)
         pretrain(tiny_plan, runs[:1])
-        assert name == "manifest.json" or f"training again: {trained / name}" in capsys.readouterr().out
+        assert (
+            name == "manifest.json"
+            or f"training again: {trained / name}" in capsys.readouterr().out
+        )
         assert contents(trained) == before
 
 
 def test_a_run_that_another_process_trains_is_left_alone(
-    tiny_plan: Plan, runs: list[Run], folders: list[Path], monkeypatch: pytest.MonkeyPatch, refused: Any
+    tiny_plan: Plan,
+    runs: list[Run],
+    folders: list[Path],
+    monkeypatch: pytest.MonkeyPatch,
+    refused: Any,
 ) -> None:
     monkeypatch.setattr(state, "LOCK_SECONDS", 0.2)
     folders[0].mkdir(parents=True)
@@ -192,7 +213,11 @@ def test_a_run_that_another_process_trains_is_left_alone(
 
 @pytest.mark.parametrize("error", [RuntimeError("out of\nmemory"), HypersphereError("a sentence")])
 def test_a_run_that_fails_loses_only_itself(
-    tiny_plan: Plan, folders: list[Path], capsys: pytest.CaptureFixture[str], refused: Any, error: Exception
+    tiny_plan: Plan,
+    folders: list[Path],
+    capsys: pytest.CaptureFixture[str],
+    refused: Any,
+    error: Exception,
 ) -> None:
     """In its first step: the run before it has taken its eight. A defect of the program has a traceback, too."""
     batch, taken = tiny_plan.batches[0], Mock()
@@ -208,7 +233,9 @@ def test_a_run_that_fails_loses_only_itself(
     assert named.keys() == {f"runs/{folder.name}/manifest.json" for folder in folders}
 
 
-def test_bytes_do_not_depend_on_the_batch(tiny_plan: Plan, runs: list[Run], folders: list[Path]) -> None:
+def test_bytes_do_not_depend_on_the_batch(
+    tiny_plan: Plan, runs: list[Run], folders: list[Path]
+) -> None:
     pretrain(tiny_plan, runs)
     together = [contents(folder) for folder in folders]
     for folder in folders:
@@ -219,7 +246,9 @@ def test_bytes_do_not_depend_on_the_batch(tiny_plan: Plan, runs: list[Run], fold
 
 
 def test_a_diverged_run_has_a_manifest_that_says_so(tiny_plan: Plan, runs: list[Run]) -> None:
-    run = runs[0].model_copy(update={"optimiser": runs[0].optimiser.model_copy(update={"learning_rate": 1e30})})
+    run = runs[0].model_copy(
+        update={"optimiser": runs[0].optimiser.model_copy(update={"learning_rate": 1e30})}
+    )
     pretrain(tiny_plan, [run])
     folder = tiny_plan.run_folder(run.name)
     manifest = check_files(folder / MANIFEST)
@@ -238,10 +267,19 @@ def test_a_diverged_run_has_a_manifest_that_says_so(tiny_plan: Plan, runs: list[
     ("error", "second"),
     [
         (torch.cuda.OutOfMemoryError("CUDA out of memory."), True),
-        (RuntimeError("CUDA error: unspecified launch failure\nCUDA kernel errors might be reported"), False),
+        (
+            RuntimeError(
+                "CUDA error: unspecified launch failure\nCUDA kernel errors might be reported"
+            ),
+            False,
+        ),
         (RuntimeError("CUDA error: device-side assert triggered"), False),
     ],
-    ids=["short of memory, one run is lost for now", "when the device fails, no other is begun", "a failed assert"],
+    ids=[
+        "short of memory, one run is lost for now",
+        "when the device fails, no other is begun",
+        "a failed assert",
+    ],
 )
 def test_what_the_machine_fails_is_a_sentence_and_goes_on_from_its_last_state(
     tiny_plan: Plan,
@@ -311,11 +349,19 @@ def with_no_more(*arguments):
 loop._step = with_no_more
 sys.exit(cli.main(sys.argv[1:]))
 """
-WIDE = {"batch_divisor": 4, "epochs": 4, "overrides": [{"set": {"encoder": {"name": "resnet8", "width": 24}}}]}
+WIDE = {
+    "batch_divisor": 4,
+    "epochs": 4,
+    "overrides": [{"set": {"encoder": {"name": "resnet8", "width": 24}}}],
+}
 
 
-@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="a process's memory is limited by Linux")
-def test_a_process_that_may_have_no_more_memory_says_so_and_another_goes_on(tiny_root: Path) -> None:
+@pytest.mark.skipif(
+    not Path("/proc/self/statm").exists(), reason="a process's memory is limited by Linux"
+)
+def test_a_process_that_may_have_no_more_memory_says_so_and_another_goes_on(
+    tiny_root: Path,
+) -> None:
     plan = planning.make(tiny_root, WIDE)
     run = next(iter(plan.runs.values()))
     store.prepare(run.dataset, tiny_root / "data", None)
@@ -323,7 +369,9 @@ def test_a_process_that_may_have_no_more_memory_says_so_and_another_goes_on(tiny
     # Otherwise the allocator keeps what was freed, and has no need to ask the system for more.
     environment = os.environ | {"MALLOC_MMAP_THRESHOLD_": "65536", "OMP_NUM_THREADS": "1"}
     command = [sys.executable, "-c", SHORT, "pretrain", run.name, "--save-every", "0", *settings]
-    process = subprocess.run(command, cwd=tiny_root, env=environment, capture_output=True, text=True)
+    process = subprocess.run(
+        command, cwd=tiny_root, env=environment, capture_output=True, text=True
+    )
     said = process.stderr.strip().splitlines()
     assert said[-1].startswith(f"hypersphere: {run.name}: out of memory on cpu at step 3; "), said
     assert "Traceback" not in process.stderr
@@ -337,7 +385,9 @@ def test_a_process_that_may_have_no_more_memory_says_so_and_another_goes_on(tiny
 
 def epochs(folder: Path) -> list[int]:
     """Those that the manifest lists, each with its encoder and heads, there and unaltered; and no other is."""
-    names = {name for name in check_files(folder / MANIFEST)["files"] if name.startswith("snapshots/")}
+    names = {
+        name for name in check_files(folder / MANIFEST)["files"] if name.startswith("snapshots/")
+    }
     assert {path.relative_to(folder).as_posix() for path in folder.glob("snapshots/*")} == names
     found = sorted({int(re.findall(r"\d+", name)[0]) for name in names})
     assert names == set(files_of(*found))
@@ -400,8 +450,12 @@ def test_an_interrupted_run_goes_on_once_half_written_files_are_removed(
 
 CHANGES: dict[str, Callable[[pytest.MonkeyPatch], None]] = {
     "code": lambda patch: patch.setattr(digests, "run_digest", lambda run: "other code"),
-    "data": lambda patch: patch.setattr(store.Prepared, "digest", property(lambda self: "other data")),
-    "device": lambda patch: patch.setattr(devices, "describe", lambda device: "a GPU of another model"),
+    "data": lambda patch: patch.setattr(
+        store.Prepared, "digest", property(lambda self: "other data")
+    ),
+    "device": lambda patch: patch.setattr(
+        devices, "describe", lambda device: "a GPU of another model"
+    ),
     "threads": lambda patch: patch.setattr(torch, "get_num_threads", lambda: 7),
     "torch": lambda patch: patch.setattr(torch, "__version__", "2.99.0"),
 }
@@ -417,12 +471,16 @@ def test_a_run_is_not_resumed_when_its_code_or_data_changed_and_the_state_is_kep
         with failing(KilledError(), 0), pytest.raises(KilledError):
             stopped.go_on()
     (said,) = re.findall("^note: .*$", capsys.readouterr().out, re.MULTILINE)
-    assert said.startswith(f"note: {kept}: not resumed: it was saved at step 6 with another {part};")
+    assert said.startswith(
+        f"note: {kept}: not resumed: it was saved at step 6 with another {part};"
+    )
     assert stopped.go_on() == [0, 6]  # the change taken back: it goes on where it was
     assert contents(stopped.folder) == stopped.whole
 
 
-def test_an_older_result_stays_whole_until_the_new_one_is(stopped: Stopped, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_older_result_stays_whole_until_the_new_one_is(
+    stopped: Stopped, monkeypatch: pytest.MonkeyPatch
+) -> None:
     stopped.go_on()
     before = stopped.whole | {"manifest.json": (stopped.folder / "manifest.json").read_bytes()}
     CHANGES["code"](monkeypatch)
@@ -433,7 +491,9 @@ def test_an_older_result_stays_whole_until_the_new_one_is(stopped: Stopped, monk
     assert check_files(stopped.folder / MANIFEST)["code"] == "other code"
 
 
-def test_asked_to_stop_a_batch_starts_no_other_run(stopped: Stopped, folders: list[Path], refused: Any) -> None:
+def test_asked_to_stop_a_batch_starts_no_other_run(
+    stopped: Stopped, folders: list[Path], refused: Any
+) -> None:
     """The signal comes in the first run's last step, the second of two, too late for that run to notice."""
     plan = stopped.plan
     with (
@@ -445,7 +505,9 @@ def test_asked_to_stop_a_batch_starts_no_other_run(stopped: Stopped, folders: li
     assert not plan.marker(plan.batches[0]).exists()
 
 
-@pytest.mark.parametrize(("published", "asked"), [(0, True), (1, True), (4, True), (7, True), (2, False)])
+@pytest.mark.parametrize(
+    ("published", "asked"), [(0, True), (1, True), (4, True), (7, True), (2, False)]
+)
 def test_killed_while_the_result_is_published_nothing_half_poses_as_whole(
     stopped: Stopped, monkeypatch: pytest.MonkeyPatch, published: int, asked: bool
 ) -> None:
@@ -456,7 +518,8 @@ def test_killed_while_the_result_is_published_nothing_half_poses_as_whole(
     """
     stopped.go_on()
     plan = stopped.plan if asked else keeping(stopped.plan)
-    CHANGES["code"](monkeypatch)  # trained again, to the same bytes: the digest is all that is other
+    # trained again, to the same bytes: the digest is all that is other
+    CHANGES["code"](monkeypatch)
     link, linked = os.link, itertools.count()
 
     def dying(source: Path, target: Path) -> None:
@@ -519,10 +582,13 @@ def test_killed_once_the_result_is_published_the_state_goes_with_the_next_comman
     assert list(stopped.folder.glob("unfinished-*"))  # the control
     assert state.look(stopped.folder).done
     monkeypatch.setattr(preview, "dry_run", lambda *_, **__: "")
-    monkeypatch.setattr(preview, "check_sizes", lambda plan: None)  # the lecture's batch does not fit these images
+    # the lecture's batch does not fit these images
+    monkeypatch.setattr(preview, "check_sizes", lambda plan: None)
     said = [line for line in preview.lines(stopped.plan) if line.startswith("left ")]
     assert said
-    assert all(line.endswith(f"`hypersphere pretrain {stopped.run.name}` removes it") for line in said)
+    assert all(
+        line.endswith(f"`hypersphere pretrain {stopped.run.name}` removes it") for line in said
+    )
     monkeypatch.setattr(loop, "train", Mock(side_effect=AssertionError("it is trained again")))
     pretrain(stopped.plan, [stopped.run])
     assert list(stopped.folder.glob("unfinished-*")) == []
@@ -554,7 +620,11 @@ def test_on_a_full_disk_the_last_state_is_kept_and_the_run_goes_on_from_there(
     A state is written after each of 8 steps, but the last, after which there is nothing left to go on with.
     """
     shutil.rmtree(stopped.folder)
-    beside, writes, allowed = Path.with_name, itertools.count(), 5 if name == "resume.safetensors" else 0
+    beside, writes, allowed = (
+        Path.with_name,
+        itertools.count(),
+        5 if name == "resume.safetensors" else 0,
+    )
 
     def place(path: Path, temporary: str) -> Path:
         there = beside(path, temporary)
@@ -576,7 +646,9 @@ def test_on_a_full_disk_the_last_state_is_kept_and_the_run_goes_on_from_there(
     assert contents(stopped.folder) == stopped.whole
 
 
-def test_a_run_without_heads_or_encoder_of_an_epoch_that_is_wanted_is_not_finished(trained: Path) -> None:
+def test_a_run_without_heads_or_encoder_of_an_epoch_that_is_wanted_is_not_finished(
+    trained: Path,
+) -> None:
     manifest = files.read_sealed(trained / MANIFEST)
     proof, listed = (manifest["code"], manifest["data"]), manifest["files"]
     assert training.finished(trained, *proof, [0, 2])

@@ -41,7 +41,10 @@ OF_OPTIMISERS: list[tuple[str, dict[str, Any]]] = [
 
 @pytest.mark.parametrize(
     ("after", "method", "optimiser"),
-    [*((after, "simclr", {}) for after in range(STEPS)), *((after, *one) for one in OF_OPTIMISERS for after in (1, 4))],
+    [
+        *((after, "simclr", {}) for after in range(STEPS)),
+        *((after, *one) for one in OF_OPTIMISERS for after in (1, 4)),
+    ],
 )
 def test_killed_at_any_step_with_any_optimiser_it_goes_on_to_the_same_bytes(
     broken: Broken, after: int, method: str, optimiser: dict[str, Any]
@@ -50,7 +53,9 @@ def test_killed_at_any_step_with_any_optimiser_it_goes_on_to_the_same_bytes(
     assert not (folder / "encoder.safetensors").exists()
     if after:  # before the first step there is no state
         _, tensors = checkpoint.read(folder)
-        assert any(name.startswith("optimiser.") for name in tensors) == (optimiser != WITHOUT_MOMENTUM)
+        assert any(name.startswith("optimiser.") for name in tensors) == (
+            optimiser != WITHOUT_MOMENTUM
+        )
     outcome = resume()
     assert (outcome.status, outcome.epochs) == ("finished", 4)
     assert outcome.starts == ([0, after] if after else [0])
@@ -74,7 +79,9 @@ def test_killed_again_and_again(broken: Broken) -> None:
     assert sum(float(seconds) for _, seconds in rows) >= round(spent, 3) > 0
 
 
-def test_killed_between_an_epochs_last_step_and_its_end(broken: Broken, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_killed_between_an_epochs_last_step_and_its_end(
+    broken: Broken, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """There the step is an epoch's end, and its row is not yet in the history: no state may say so."""
     whole, folder, resume = broken(None)
     snapshot = loop._snapshot
@@ -93,11 +100,16 @@ def test_killed_between_an_epochs_last_step_and_its_end(broken: Broken, monkeypa
     assert contents(folder) == whole
 
 
-def test_asked_to_stop_it_saves_the_state_first(broken: Broken, approve: Callable[[object], None]) -> None:
+def test_asked_to_stop_it_saves_the_state_first(
+    broken: Broken, approve: Callable[[object], None]
+) -> None:
     """Although the next state is due in an hour."""
     whole, folder, resume = broken(None)
     request = stop.Request()
-    with before_steps(lambda number: setattr(request, "number", 15)), pytest.raises(stop.StoppedError) as caught:
+    with (
+        before_steps(lambda number: setattr(request, "number", 15)),
+        pytest.raises(stop.StoppedError) as caught,
+    ):
         resume(request=request)
     approve(caught.value)
     assert caught.value.status == 128 + 15  # as a shell reports a process that a signal ended
@@ -116,16 +128,28 @@ def grow(name: str) -> Change:
 
 
 ADAM = ("step", "exp_avg", "exp_avg_sq")
-REMEMBERED = {"sgd": ("momentum_buffer",), "adam": ADAM, "adamw": ADAM, "lars": ("momentum_buffer",)}
+REMEMBERED = {
+    "sgd": ("momentum_buffer",),
+    "adam": ADAM,
+    "adamw": ADAM,
+    "lars": ("momentum_buffer",),
+}
 ALTERATIONS: dict[str, tuple[str, Change]] = {
     "a weight": ("sgd", grow("model.encoder.conv1.weight")),
-    "a batch norm buffer": ("sgd", lambda tensors: tensors["model.encoder.bn1.running_mean"].add_(0.01)),
+    "a batch norm buffer": (
+        "sgd",
+        lambda tensors: tensors["model.encoder.bn1.running_mean"].add_(0.01),
+    ),
     "a head's bias": ("sgd", grow("model.projector.0.bias")),
     "one momentum dropped": ("sgd", drop("optimiser.0.")),
     "no momentum": ("sgd", drop("optimiser.")),
     "nothing": ("sgd", lambda tensors: None),
     "the sums of an epoch": ("sgd", lambda tensors: None),
-    **{f"{name}'s {key}": (name, grow(f"optimiser.0.{key}")) for name, keys in REMEMBERED.items() for key in keys},
+    **{
+        f"{name}'s {key}": (name, grow(f"optimiser.0.{key}"))
+        for name, keys in REMEMBERED.items()
+        for key in keys
+    },
 }
 """By name, the optimiser, and what is done to the state's tensors."""
 
@@ -136,7 +160,9 @@ def test_every_part_of_the_resume_state_matters(broken: Broken, name: str) -> No
     matter for the history alone."""
     optimiser, change = ALTERATIONS[name]
     whole, folder, resume = broken(5, optimiser=OPTIMISERS[optimiser])
-    rewrite(folder / RESUME, change, **({"sums": [0.0, 0.0]} if name == "the sums of an epoch" else {}))
+    rewrite(
+        folder / RESUME, change, **({"sums": [0.0, 0.0]} if name == "the sums of an epoch" else {})
+    )
     assert resume().starts == [0, 5]
     found = contents(folder)
     changed = {file for file in found.keys() | whole.keys() if found.get(file) != whole.get(file)}
@@ -212,10 +238,21 @@ def test_a_state_that_there_is_no_memory_for_is_not_called_damaged(
 
 @pytest.mark.parametrize(
     ("after", "wanted", "listed"),
-    [(5, {1}, None), (3, {1}, None), (2, {1}, None), (1, {1}, {0, 1}), (5, {3}, {0, 2, 3}), (5, set(), {0, 2})],
+    [
+        (5, {1}, None),
+        (3, {1}, None),
+        (2, {1}, None),
+        (1, {1}, {0, 1}),
+        (5, {3}, {0, 2, 3}),
+        (5, set(), {0, 2}),
+    ],
 )
 def test_a_snapshot_no_longer_wanted_stays_and_a_state_past_one_that_is_wanted_now_is_refused(
-    broken: Broken, capsys: pytest.CaptureFixture[str], after: int, wanted: set[int], listed: set[int] | None
+    broken: Broken,
+    capsys: pytest.CaptureFixture[str],
+    after: int,
+    wanted: set[int],
+    listed: set[int] | None,
 ) -> None:
     """Of epochs of two steps the second's snapshot and the untrained one were wanted; ``listed`` None: it is refused.
 
@@ -225,7 +262,9 @@ def test_a_snapshot_no_longer_wanted_stays_and_a_state_past_one_that_is_wanted_n
     outcome = resume(snapshots=frozenset(wanted))
     assert outcome.starts == ([0] if listed is None else [0, after])
     assert ("note: " in capsys.readouterr().out) == (listed is None)
-    names = {name for epoch in (wanted if listed is None else listed) for name in snapshot_names(epoch)}
+    names = {
+        name for epoch in (wanted if listed is None else listed) for name in snapshot_names(epoch)
+    }
     assert outcome.snapshots.keys() == names
     found = contents(folder)
     assert found.keys() == {"encoder.safetensors", "heads.safetensors", "history.csv"} | names
@@ -246,13 +285,19 @@ TRAINED = {"encoder", "projector", "predictor", "classifier", "prototypes", "lig
 """The modules of all methods that an optimiser trains."""
 MIDDLE = 5
 """A step after which each method below has more than one step to go."""
-ALTERED = [(method, prefix) for method in METHODS for prefix in ("model.encoder.", "optimiser.", *CARRIED[method])]
+ALTERED = [
+    (method, prefix)
+    for method in METHODS
+    for prefix in ("model.encoder.", "optimiser.", *CARRIED[method])
+]
 
 
 @pytest.fixture
 def stopped(methods_plan: Plan, kept: Path, tmp_path: Path) -> Broken:
     """``stopped(step, method)``: as ``broken``, a method's run on prepared images."""
-    return lambda step, method: break_off(step, *of_method(methods_plan, method), kept, tmp_path / str(step))
+    return lambda step, method: break_off(
+        step, *of_method(methods_plan, method), kept, tmp_path / str(step)
+    )
 
 
 @pytest.mark.parametrize("method", METHODS)

@@ -20,7 +20,10 @@ METHODS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "simclr": ({"name": "simclr", **HEAD}, {"name": "nt_xent", "temperature": 0.5}),
     "simsiam": ({"name": "simsiam", **HEAD, "bottleneck": B, "layers": 2}, COSINE),
     "byol": ({"name": "byol", **HEAD}, COSINE),
-    "mocov2": ({"name": "mocov2", **HEAD, "queue": 12, "groups": 3}, {"name": "momentum_contrast", "temperature": 0.2}),
+    "mocov2": (
+        {"name": "mocov2", **HEAD, "queue": 12, "groups": 3},
+        {"name": "momentum_contrast", "temperature": 0.2},
+    ),
 }
 ALL_AT_ONCE = {"batch": {"size": IMAGES, "micro": IMAGES}}
 
@@ -61,7 +64,9 @@ def test_operations_are_those_counted_by_hand(name: str) -> None:
     """Momentum targets pass forward alone, and only the views that each method trains on pass backward."""
     assert flops(run(name), SIDE, CLASSES) == IMAGES * BY_HAND[name]
     if name == "supervised":  # a convolution's grow with the area
-        assert flops(run(name), 2 * SIDE, CLASSES) == IMAGES * (4 * TRAINED + 3 * linear(F, CLASSES))
+        assert flops(run(name), 2 * SIDE, CLASSES) == IMAGES * (
+            4 * TRAINED + 3 * linear(F, CLASSES)
+        )
 
 
 def test_an_encoder_that_takes_parts_passes_forward_twice() -> None:
@@ -94,7 +99,12 @@ def test_operations_of_sentences_are_those_counted_by_hand(mean: float, words: i
 
 
 def test_runs_share_a_count_where_seed_and_schedule_alone_differ() -> None:
-    same = run("simclr", seed=5, batch={"size": 12, "micro": IMAGES}, schedule={"epochs": 9, "warmup": 0.25})
+    same = run(
+        "simclr",
+        seed=5,
+        batch={"size": 12, "micro": IMAGES},
+        schedule={"epochs": 9, "warmup": 0.25},
+    )
     assert key(same, SIDE) == key(run("simclr"), SIDE)
     assert key(run("simclr"), 16) != key(run("simclr"), SIDE) != key(run("byol"), SIDE)
     assert flops(same, SIDE, CLASSES) == flops(run("simclr"), SIDE, CLASSES)

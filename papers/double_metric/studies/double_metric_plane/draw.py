@@ -32,7 +32,8 @@ def fig2(table: pd.DataFrame) -> Drawing:
         f"{numbers['chord']:.2f}. A dot is where a published weight is 0."
     )
     measured = (
-        "Left: both distances of a pair. Middle, right: the weight by which a loss multiplies the cosine's gradient"
+        "Left: both distances of a pair. "
+        "Middle, right: the weight by which a loss multiplies the cosine's gradient"
     )
 
     def draw(figure: Figure) -> None:
@@ -101,7 +102,9 @@ def _draw_arrow(axes: Axes, end: Any, colour: str) -> None:
     axes.annotate("", end, (0, 0), arrowprops=arrow)
 
 
-def _draw_weights(axes: Axes, weights: pd.DataFrame, zeros: pd.DataFrame, temperature: float) -> None:
+def _draw_weights(
+    axes: Axes, weights: pd.DataFrame, zeros: pd.DataFrame, temperature: float
+) -> None:
     """Curves of the weights at a temperature; dots where one is 0."""
     curves = only(weights, temperature=temperature)
     for (loss, sign), rows in curves.groupby(["series", "sign"]):
@@ -139,7 +142,10 @@ def _draw_weights(axes: Axes, weights: pd.DataFrame, zeros: pd.DataFrame, temper
 
 def _legend() -> list[Line2D]:
     """Signs, dots and losses."""
-    signs = [Line2D([], [], color="black", linestyle=dashes, label=label) for dashes, label in SIGNS.values()]
+    signs = [
+        Line2D([], [], color="black", linestyle=dashes, label=label)
+        for dashes, label in SIGNS.values()
+    ]
     dot = Line2D(
         [],
         [],

@@ -136,7 +136,9 @@ def fig1(growth: Float[Tensor, "rates steps+1 starts"]) -> pd.DataFrame:
         vectors(path).assign(kind="trajectory", rate=TRAJECTORY_RATE, step=range(len(path))),
     ]
     for rate, norm in zip(RATES, growth, strict=True):
-        steps = pd.DataFrame({"kind": "norm", "rate": rate, "step": range(STEPS + 1), "starts": STARTS})
+        steps = pd.DataFrame(
+            {"kind": "norm", "rate": rate, "step": range(STEPS + 1), "starts": STARTS}
+        )
         steps["norm"] = norm.mean(dim=-1).numpy()
         steps["low"] = norm.amin(dim=-1).numpy()
         steps["high"] = norm.amax(dim=-1).numpy()

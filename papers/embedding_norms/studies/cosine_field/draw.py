@@ -97,7 +97,9 @@ def _draw_outputs(axes: Axes, outputs: pd.DataFrame, projections: pd.DataFrame) 
     axes.set_title("outputs", loc="left")
 
 
-def _draw_gradients(axes: Axes, field: pd.DataFrame, highlighted: pd.DataFrame, path: pd.DataFrame) -> None:
+def _draw_gradients(
+    axes: Axes, field: pd.DataFrame, highlighted: pd.DataFrame, path: pd.DataFrame
+) -> None:
     """The field, some gradients of it in black, and steps of descent."""
     axes.set_title("gradient of the cosine", loc="left")
     axes.plot(
@@ -122,7 +124,9 @@ def _draw_gradients(axes: Axes, field: pd.DataFrame, highlighted: pd.DataFrame, 
     )
 
 
-def _draw_arrows(axes: Axes, rows: pd.DataFrame, shrunk: float, *colours: Any, **look: Any) -> Quiver:
+def _draw_arrows(
+    axes: Axes, rows: pd.DataFrame, shrunk: float, *colours: Any, **look: Any
+) -> Quiver:
     """Gradients as arrows at 1/``shrunk`` of their length."""
     return axes.quiver(
         rows["x"],

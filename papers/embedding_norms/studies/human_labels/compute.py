@@ -17,7 +17,9 @@ TENS = 10  # people: "about 50" is read as a number rounded to tens
 
 def human_labels(context: Context) -> ExactStudy:
     """Read the label files. Without a ``data_root`` they are downloaded."""
-    return counts(human(context.config.downloads, download=context.config.settings.data_root is None))
+    return counts(
+        human(context.config.downloads, download=context.config.settings.data_root is None)
+    )
 
 
 def error_rate(labels: Int64[np.ndarray, "images"], official: Int64[np.ndarray, "images"]) -> float:
@@ -59,10 +61,30 @@ def cifar10n(labels: HumanLabels) -> list[Agreement]:
     return [
         ("CIFAR-10N", "three different labels", differ.sum(), "images"),
         ("CIFAR-10N", "aggregate in error", error_rate(labels.cifar10n_aggre_label, official), "%"),
-        ("CIFAR-10N", "first person in error", error_rate(labels.cifar10n_random_label1, official), "%"),
-        ("CIFAR-10N", "second person in error", error_rate(labels.cifar10n_random_label2, official), "%"),
-        ("CIFAR-10N", "third person in error", error_rate(labels.cifar10n_random_label3, official), "%"),
-        ("CIFAR-10N", "worst of the three in error", error_rate(labels.cifar10n_worse_label, official), "%"),
+        (
+            "CIFAR-10N",
+            "first person in error",
+            error_rate(labels.cifar10n_random_label1, official),
+            "%",
+        ),
+        (
+            "CIFAR-10N",
+            "second person in error",
+            error_rate(labels.cifar10n_random_label2, official),
+            "%",
+        ),
+        (
+            "CIFAR-10N",
+            "third person in error",
+            error_rate(labels.cifar10n_random_label3, official),
+            "%",
+        ),
+        (
+            "CIFAR-10N",
+            "worst of the three in error",
+            error_rate(labels.cifar10n_worse_label, official),
+            "%",
+        ),
     ]
 
 
@@ -77,7 +99,11 @@ def cifar100n(labels: HumanLabels) -> list[Agreement]:
 
 def votes(labels: HumanLabels) -> Int64[np.ndarray, "images 10"]:
     """How many of CIFAR-10N's three people gave each label."""
-    people = [labels.cifar10n_random_label1, labels.cifar10n_random_label2, labels.cifar10n_random_label3]
+    people = [
+        labels.cifar10n_random_label1,
+        labels.cifar10n_random_label2,
+        labels.cifar10n_random_label3,
+    ]
     of_label = np.stack(people)[:, :, None] == np.arange(10)
     return of_label.sum(axis=0)
 

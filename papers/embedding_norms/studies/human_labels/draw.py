@@ -14,7 +14,8 @@ FORMATS = {
 
 def human_labels(table: pd.DataFrame, claims: pd.DataFrame) -> Layout:
     body = [
-        [row["labels"], row["quantity"], FORMATS[row["unit"]].format(row["value"])] for row in table.to_dict("records")
+        [row["labels"], row["quantity"], FORMATS[row["unit"]].format(row["value"])]
+        for row in table.to_dict("records")
     ]
     note = (
         "CIFAR-10N asked three people about each training image, CIFAR-100N one. Errors are against the official "

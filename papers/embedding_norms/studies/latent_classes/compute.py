@@ -61,7 +61,9 @@ class Network(NamedTuple):
     w2: Float[Tensor, "m hidden d"]
     b2: Float[Tensor, "m 1 d"]
 
-    def __call__(self, x: Float[Tensor, "m n d"], matrix: Float[Tensor, "m d observed"]) -> Float[Tensor, "m n d"]:
+    def __call__(
+        self, x: Float[Tensor, "m n d"], matrix: Float[Tensor, "m d observed"]
+    ) -> Float[Tensor, "m n d"]:
         """Embeddings, not normalised, of the observations ``x @ matrix``."""
         hidden = torch.baddbmm(self.b1, x, torch.bmm(matrix, self.w1)).relu()
         return torch.baddbmm(self.b2, hidden, self.w2)
@@ -95,7 +97,9 @@ def observe(
         matrix = SCALE * normal(drawn, d, OBSERVED)
         share = uniform(drawn, n)
         drawn_classes = torch.searchsorted(bounds, share, right=True)
-        label = torch.stack([equal_classes if setting.balanced else drawn_classes for setting in settings])
+        label = torch.stack(
+            [equal_classes if setting.balanced else drawn_classes for setting in settings]
+        )
         latent = unit(centres[label] + noises[:, None, None] * noise)
         latents.append(latent.float())
         matrices.append(matrix.float().expand(len(settings), -1, -1))
@@ -126,7 +130,9 @@ def initial(seeds: Sequence[int], settings: int, d: int) -> Network:
     )
 
 
-def train(network: Network, points: Points, seeds: Sequence[int]) -> Float[Tensor, "m records classes"]:
+def train(
+    network: Network, points: Points, seeds: Sequence[int]
+) -> Float[Tensor, "m records classes"]:
     """Stochastic gradient descent, in place, on shuffled batches; a last batch that is not full is left out.
 
     The mean norms of the classes' embeddings are those before training and after every fifth epoch.
@@ -188,7 +194,8 @@ def loss(
     u = unit(network(x, matrix))
     cosine = torch.bmm(u, u.mT)
     itself = torch.eye(x.shape[1], dtype=torch.bool)
-    candidates = cosine.exp().masked_fill(itself, 0).sum(dim=2).log()  # no cosine is too large for exp
+    # no cosine is too large for exp
+    candidates = cosine.exp().masked_fill(itself, 0).sum(dim=2).log()
     away = candidates - cosine.gather(2, positive[..., None])[..., 0]
     anchor = positive != torch.arange(x.shape[1])
     anchors = anchor.sum(dim=1).clamp_min(1)
@@ -300,13 +307,17 @@ def neighbour_distance(z: Float[Tensor, "n d"]) -> Float[np.ndarray, "n"]:
     return chord[:, 0] ** 2 / 2
 
 
-def quarter_means(value: Float[np.ndarray, "s n"], distance: Float[np.ndarray, "s n"]) -> Float[np.ndarray, "s 4"]:
+def quarter_means(
+    value: Float[np.ndarray, "s n"], distance: Float[np.ndarray, "s n"]
+) -> Float[np.ndarray, "s 4"]:
     """Mean value in each quarter of the points, sorted by distance to the tenth neighbour, the densest first."""
     ranked = np.take_along_axis(value, distance.argsort(axis=1, kind="stable"), axis=1)
     return ranked.reshape(len(value), 4, -1).mean(axis=2)
 
 
-def rank_correlations(norm: Float[np.ndarray, "s n"], distance: Float[np.ndarray, "s n"]) -> Float[np.ndarray, "s"]:
+def rank_correlations(
+    norm: Float[np.ndarray, "s n"], distance: Float[np.ndarray, "s n"]
+) -> Float[np.ndarray, "s"]:
     """Spearman's correlation of the norm with the density, which is minus that with the distance."""
     return np.array([-stats.spearmanr(a, b).statistic for a, b in zip(norm, distance, strict=True)])
 
@@ -360,7 +371,10 @@ Arms = Iterator[tuple[str, Float[np.ndarray, "s"], Float[np.ndarray, "s"]]]
 
 def effects(figure: str, panel: Panel, arms: Arms) -> list[ExactNumber]:
     """The sentences of Sec. 4.2 in a panel's reading."""
-    return [effect(f"{figure}.{name}{panel.suffix}", first, second, panel.reading) for name, first, second in arms]
+    return [
+        effect(f"{figure}.{name}{panel.suffix}", first, second, panel.reading)
+        for name, first, second in arms
+    ]
 
 
 def fig2b(results: Results, i: int) -> pd.DataFrame:
@@ -379,7 +393,9 @@ def fig2b(results: Results, i: int) -> pd.DataFrame:
     norms = quarter_means(norm, distance)
     rows: list[dict[str, Any]] = []
     for k in range(4):
-        rows.append({"kind": "quarter", "label": k + 1, "distance": distances[k]} | _mean(norms[:, k]))
+        rows.append(
+            {"kind": "quarter", "label": k + 1, "distance": distances[k]} | _mean(norms[:, k])
+        )
     rows.append({"kind": "rank"} | _mean(rank_correlations(norm, distance)))
     summary = pd.DataFrame(rows).assign(n=len(norm))
     return pd.concat([points, summary]).assign(panel=DENSITY[i].name, epochs=EPOCHS)
@@ -390,7 +406,9 @@ def on_density(results: Results, i: int) -> Arms:
     distance = results["distance"][:, i]
     quarters = quarter_means(norm, distance)
     rank = rank_correlations(norm, distance)
-    untrained = rank_correlations(results["norm_untrained"][:, i], results["distance_untrained"][:, i])
+    untrained = rank_correlations(
+        results["norm_untrained"][:, i], results["distance_untrained"][:, i]
+    )
     yield "dense", quarters[:, 0], quarters[:, -1]
     yield "rank", rank, np.zeros_like(rank)
     yield "training", rank, untrained
@@ -425,5 +443,6 @@ def on_frequency(results: Results, panel: Panel) -> Arms:
     yield "growth", last.mean(axis=1), first.mean(axis=1)
     for balanced in (0, 1):
         if SETTINGS[balanced].noise == SETTINGS[panel.setting].noise:
-            gain = last - results["class_norm"][:, balanced, -1]  # over the same class and seed at equal frequency
+            # over the same class and seed at equal frequency
+            gain = last - results["class_norm"][:, balanced, -1]
             yield "gain", gain[:, 0], gain[:, -1]

@@ -66,7 +66,9 @@ def fig2b(table: pd.DataFrame) -> Drawing:
     ranks = only(table, kind="rank")  # correlations of norm and density
     falls = int((ranks["low"] > 0).sum())
     finding = f"Norms fall with the distance, as the paper says, in {falls} of {len(ranks)} readings of its data"
-    measured = "Norm of each point, and distance to its tenth neighbour, in three readings of the data"
+    measured = (
+        "Norm of each point, and distance to its tenth neighbour, in three readings of the data"
+    )
     return Drawing((7.0, 3.0), measured, draw, note, finding)
 
 
@@ -109,7 +111,9 @@ def fig2c(table: pd.DataFrame) -> Drawing:
 
     def draw(figure: Figure) -> None:
         axes = figure.subplots(2, table["panel"].nunique(), sharex=True)
-        for above, below, (panel, rows) in zip(*axes, table.groupby("panel", sort=False), strict=True):
+        for above, below, (panel, rows) in zip(
+            *axes, table.groupby("panel", sort=False), strict=True
+        ):
             for k, (label, line) in enumerate(rows.groupby("label")):
                 name = f"class {label}: {line['probability'].iloc[0]:.3f}"
                 above.plot(
@@ -184,7 +188,9 @@ def figS2(table: pd.DataFrame) -> Drawing:  # noqa: N802
             handlelength=2,
         )
 
-    measured = "Single points by class, in two planes; dashed: from the origin to the mean of a class"
+    measured = (
+        "Single points by class, in two planes; dashed: from the origin to the mean of a class"
+    )
     return Drawing((7.0, 4.3), measured, draw, note)
 
 

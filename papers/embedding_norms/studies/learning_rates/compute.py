@@ -79,7 +79,10 @@ class Schedule(NamedTuple):
 
 
 SCHEDULES = (
-    *(Schedule("simsiam", batch, batch // PASS, WARMUP, SIMSIAM, AUTHORS_SIMSIAM) for batch in BATCHES),
+    *(
+        Schedule("simsiam", batch, batch // PASS, WARMUP, SIMSIAM, AUTHORS_SIMSIAM)
+        for batch in BATCHES
+    ),
     Schedule("simclr", BATCH_SIMCLR, 1, WARMUP, SIMCLR, AUTHORS_SIMCLR),
     Schedule("gradscale", BATCH_SIMCLR, 1, WARMUP_GRADSCALE, GRADSCALE, AUTHORS_GRADSCALE),
 )

@@ -163,7 +163,8 @@ class Setting(NamedTuple):
 
 
 READINGS = {
-    "square": PRINTED,  # mean over pairs of -cos + gamma ||z_i||²: the index i says one point of each pair
+    # mean over pairs of -cos + gamma ||z_i||²: the index i says one point of each pair
+    "square": PRINTED,
     "norm": "N1",  # gamma times the mean norm of all points
 }
 TABLE_NORMS = (1.0, 4.0, 7.0)
@@ -187,7 +188,8 @@ def cell(penalty: str, norm: float, gamma: float) -> Setting:
 CURVES: dict[tuple[str, str], list[Setting]] = {
     ("norm", "both"): [free(norm) for norm in NORMS],
     ("norm", "second"): [Setting((1.0, norm)) for norm in NORMS],
-    ("norm", "static"): [Setting((norm, norm), static=True) for norm in NORMS[:5]],  # twice the steps
+    # twice the steps
+    ("norm", "static"): [Setting((norm, norm), static=True) for norm in NORMS[:5]],
     ("angle", "normalised"): [free(1.0, alpha) for alpha in ALPHAS],
     ("angle", "printed"): [Setting((1.0, 1.0), alpha, normalised=False) for alpha in ALPHAS],
 }
@@ -262,13 +264,17 @@ def both_points(
     return by_run.T[:, :, None]
 
 
-def numbers(results: Results, settings: Iterable[Setting], name: str = "steps") -> Float[np.ndarray, "settings seeds"]:
+def numbers(
+    results: Results, settings: Iterable[Setting], name: str = "steps"
+) -> Float[np.ndarray, "settings seeds"]:
     """The numbers of some settings, one for each seed."""
     places = [SETTINGS.index(setting) for setting in settings]
     return results[name].T[places]
 
 
-def slopes(norms: Sequence[float], steps: Float[np.ndarray, "norms seeds"]) -> Float[np.ndarray, "seeds"]:
+def slopes(
+    norms: Sequence[float], steps: Float[np.ndarray, "norms seeds"]
+) -> Float[np.ndarray, "seeds"]:
     """Slope of log steps on log norm, by least squares; 2 is quadratic."""
     return np.polyfit(np.log(norms), np.log(steps), 1)[0]
 
@@ -383,7 +389,9 @@ def _on_fig2a(results: Results) -> Iterator[ExactNumber]:
     sines = np.sin(numbers(results, by_angle, "angle"))
     rise_together = np.diff(steps, axis=0) * np.diff(sines, axis=0) > 0
     yield everywhere("norms.fig2a.sine_slows", rise_together, "N7")
-    none, right, obtuse, widest = numbers(results, [free(1.0, alpha) for alpha in (1.0, 0.0, OBTUSE, WIDEST)])
+    none, right, obtuse, widest = numbers(
+        results, [free(1.0, alpha) for alpha in (1.0, 0.0, OBTUSE, WIDEST)]
+    )
     yield effect("norms.fig2a.only_near_pi", widest - obtuse, obtuse - none, "N7")
     yield effect("norms.fig2a.only_near_pi.obtuse", widest - obtuse, obtuse - right, "N7")
 

@@ -115,7 +115,9 @@ def fig2a(table: pd.DataFrame) -> Drawing:
     )
 
 
-def _draw_curves(axes: Axes, table: pd.DataFrame, panel: str, names: dict[str, str], every: int) -> None:
+def _draw_curves(
+    axes: Axes, table: pd.DataFrame, panel: str, names: dict[str, str], every: int
+) -> None:
     """A panel's curves with their intervals, and a marker at every so many points."""
     curves = only(table, panel=panel)
     for k, (name, label) in enumerate(names.items()):

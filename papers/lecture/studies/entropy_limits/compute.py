@@ -22,7 +22,8 @@ TEMPERATURES = np.geomspace(0.02, 2.0, 161)
 
 def two_level_entropy(k: Int[np.ndarray, "k"], n: int, gap: float) -> Float[np.ndarray, "k"]:
     """Entropy in nats of the softmax of n logits, k of them ``gap`` above the others."""
-    above = np.log(k) + np.log1p((n - k) / k * np.exp(-gap))  # log of the sum minus the gap, exact near 0
+    # log of the sum minus the gap, exact near 0
+    above = np.log(k) + np.log1p((n - k) / k * np.exp(-gap))
     of_upper = k * np.exp(-above) * above
     of_lower = (n - k) * np.exp(-above - gap) * (above + gap)
     return of_upper + of_lower
@@ -93,7 +94,9 @@ def table5_limits(context: Context) -> pd.DataFrame:
 def table5_entropy(table: pd.DataFrame) -> pd.DataFrame:
     """Curves of both limits by temperature, and the printed rows of normalised embeddings."""
     every = [limits(EXAMPLES, float(temperature)) for temperature in TEMPERATURES]
-    curves = pd.DataFrame(every, columns=["lowest", "highest", "at_top"]).assign(temperature=TEMPERATURES)
+    curves = pd.DataFrame(every, columns=["lowest", "highest", "at_top"]).assign(
+        temperature=TEMPERATURES
+    )
     normalised = table[table["normalised"]]
     return stack(
         [

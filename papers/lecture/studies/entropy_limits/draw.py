@@ -16,7 +16,9 @@ def table5_entropy(table: pd.DataFrame) -> Drawing:
         "normalisation are in the table alone: their logits are unbounded. Nothing here is random."
     )
 
-    lines = {name: rows.set_index("temperature")["entropy"] for name, rows in table.groupby("series")}
+    lines = {
+        name: rows.set_index("temperature")["entropy"] for name, rows in table.groupby("series")
+    }
     printed = lines["printed"]
     least = lines["lowest"]
     most = lines["highest"]
@@ -68,7 +70,9 @@ def table5_entropy(table: pd.DataFrame) -> Drawing:
             ylim=(-0.3, 9.4),
         )
 
-    measured = "Entropy (nat) of a softmax over all examples, against the temperature; dots: published"
+    measured = (
+        "Entropy (nat) of a softmax over all examples, against the temperature; dots: published"
+    )
     return Drawing((5.0, 3.2), measured, draw, note, finding)
 
 

@@ -89,7 +89,9 @@ Shape = Callable[[Draws], Float[Tensor, "seeds n 2"]]
 """A dataset's points, from the draws of each seed."""
 
 
-def three_bars(drawn: Draws, step: float = 1.09, spacing: float = 0.5) -> Float[Tensor, "seeds n 2"]:
+def three_bars(
+    drawn: Draws, step: float = 1.09, spacing: float = 0.5
+) -> Float[Tensor, "seeds n 2"]:
     """Three upright bars, 2 by 0.2, side by side; 0 is in the middle. Each is ``step`` above the one to its left."""
     bar = drawn.classes - 1
     x = spacing * bar + 0.2 * (drawn.across - 0.5)
@@ -193,7 +195,11 @@ SETTINGS = [
     Setting(space, dataset, **varied)  # type: ignore[arg-type]
     for varied, dataset, space in product(VARIATIONS.values(), DATASETS, SPACES)
 ]
-LEARNED = [setting for setting in SETTINGS if setting.space in WEIGHTS and not (setting.longer or setting.circle)]
+LEARNED = [
+    setting
+    for setting in SETTINGS
+    if setting.space in WEIGHTS and not (setting.longer or setting.circle)
+]
 DEFAULTS = [place for place, setting in enumerate(LEARNED) if setting.in_table_1()]
 """Places in ``LEARNED`` of the maps of Table 1."""
 
@@ -220,7 +226,9 @@ def batches(
 
 def starts(seeds: Sequence[int]) -> Float[Tensor, "settings seeds 2 2"]:
     """The maps of ``LEARNED`` before the first step. A trial has the same random start in all its settings."""
-    random = START * torch.stack([torch.randn(2, 2, generator=generator(seed, "toy start")) for seed in seeds])
+    random = START * torch.stack(
+        [torch.randn(2, 2, generator=generator(seed, "toy start")) for seed in seeds]
+    )
     identity = torch.eye(2).expand_as(random)
     return torch.stack([identity if setting.start == "identity" else random for setting in LEARNED])
 
@@ -273,7 +281,9 @@ def learn(
     points = [setting.points(drawn[setting.dataset]).float() for setting in LEARNED]
     weight = torch.tensor([WEIGHTS[setting.space] for setting in LEARNED])
     weights = weight[:, None].expand(-1, len(seeds))
-    batches_of = {dataset: batches(seeds, dataset, len(drawn[dataset].classes)) for dataset in DATASETS}
+    batches_of = {
+        dataset: batches(seeds, dataset, len(drawn[dataset].classes)) for dataset in DATASETS
+    }
 
     def slope(maps: Float[Tensor, "some seeds 2 2"], step: int, places: Sequence[int]) -> Tensor:
         """The gradients at the batch of a step, for the settings at ``places`` of ``LEARNED``."""
@@ -332,7 +342,9 @@ def simulate(seeds: Sequence[int]) -> Results:
     learned, from_zero = learn(seeds, drawn)
     identity = torch.eye(2).expand(len(seeds), 2, 2)
     maps = {setting: learned.get(setting._replace(circle=False), identity) for setting in SETTINGS}
-    points = {setting: mapped(setting, maps[setting], drawn[setting.dataset]) for setting in SETTINGS}
+    points = {
+        setting: mapped(setting, maps[setting], drawn[setting.dataset]) for setting in SETTINGS
+    }
     accuracy = []
     for setting in SETTINGS:
         seen = unit(points[setting]) if setting.circle else points[setting]
@@ -340,12 +352,16 @@ def simulate(seeds: Sequence[int]) -> Results:
     return {
         "accuracy": torch.stack(accuracy, dim=1).numpy(),
         "maps": torch.stack([maps[setting] for setting in TABLE_1], dim=1).numpy(),
-        "in_margin": torch.stack([in_margin(points[setting]) for setting in TABLE_1], dim=1).numpy(),
+        "in_margin": torch.stack(
+            [in_margin(points[setting]) for setting in TABLE_1], dim=1
+        ).numpy(),
         "from_zero": from_zero.T.numpy(),
     }
 
 
-def mapped(setting: Setting, p: Float[Tensor, "seeds 2 2"], drawn: Draws) -> Float[Tensor, "seeds n 2"]:
+def mapped(
+    setting: Setting, p: Float[Tensor, "seeds 2 2"], drawn: Draws
+) -> Float[Tensor, "seeds n 2"]:
     """Px for the points x of a setting's dataset."""
     return setting.points(drawn) @ p.double().mT
 
@@ -359,7 +375,9 @@ def in_margin(points: Float[Tensor, "seeds n 2"]) -> Float[Tensor, "seeds"]:
     return 100 * inside.sum(dim=(1, 2)) / (n * (n - 1))
 
 
-def accuracies(results: Results, variation: str, dataset: str) -> dict[str, Float[np.ndarray, "seeds"]]:
+def accuracies(
+    results: Results, variation: str, dataset: str
+) -> dict[str, Float[np.ndarray, "seeds"]]:
     """Accuracies by space, percent, under one of ``VARIATIONS``."""
     by_space = {}
     for space in SPACES:

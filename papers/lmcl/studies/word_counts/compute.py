@@ -41,7 +41,9 @@ class Counted(NamedTuple):
 
 def word_counts(context: Context) -> ExactStudy:
     """Fit bags of words on the six tasks, and compare them with the columns of the table."""
-    counts = {name: bag_of_words(text_tasks.task(context.config.downloads, name).splits) for name in TASKS}
+    counts = {
+        name: bag_of_words(text_tasks.task(context.config.downloads, name).splits) for name in TASKS
+    }
     printed = table_4(context)
     rows = [(name, *counts[name], min(printed[name]), max(printed[name])) for name in TASKS]
     table = pd.DataFrame(rows, columns=["task", "examples", "majority", "words", "least", "most"])

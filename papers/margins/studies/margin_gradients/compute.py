@@ -12,7 +12,15 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.special import expit, logit
 
-from hypersphere.exact.study import PRINTED, Context, ExactNumber, ExactStudy, ending, everywhere, stack
+from hypersphere.exact.study import (
+    PRINTED,
+    Context,
+    ExactNumber,
+    ExactStudy,
+    ending,
+    everywhere,
+    stack,
+)
 
 Array = NDArray[np.float64]
 
@@ -27,7 +35,8 @@ TEMPERATURES = (
 FINE = 60  # cells along each axis in Fig. 1 and 2: 3 degrees by 1/60
 COARSE = 36  # in Fig. 8: 5 degrees by 1/36
 EMPHASIS = 2.0  # the ratio above which erratum M35 counts a place as emphasised
-UP_TO = 0.875  # the probability up to which erratum M37 has the nearer of two positives weighted more
+# the probability up to which erratum M37 has the nearer of two positives weighted more
+UP_TO = 0.875
 
 
 def cells(end: float, n: int) -> Array:
@@ -161,10 +170,12 @@ def fig2() -> Figure:
     convex = np.diff(size, n=2) > 0
     # The quotient of gaps
     distance = np.abs(theta - peak)
-    steps = np.abs(np.diff(distance)) > 1e-9  # neighbours on both sides of the peak can be equally near
+    # neighbours on both sides of the peak can be equally near
+    steps = np.abs(np.diff(distance)) > 1e-9
     towards_peak = np.diff(gaps, axis=0) * np.diff(distance)[:, None] < 0
     grows = np.diff(gaps, axis=1) > 0
-    mixed = np.diff(np.diff(np.log(gaps), axis=0), axis=1)  # 0 for a function of the row times one of the column
+    # 0 for a function of the row times one of the column
+    mixed = np.diff(np.diff(np.log(gaps), axis=0), axis=1)
     # Both factors
     q = with_margin(angle, probability, ANGULAR, TEMPERATURE)
     at_negatives = (1 - q) / (1 - probability)  # q-/q~- at p = 0, the same for each negative

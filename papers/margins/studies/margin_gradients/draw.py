@@ -159,7 +159,9 @@ def _map(axis: Axes, rows: pd.DataFrame, values: str, **colours: Any) -> QuadMes
     axis.set_xticks([0, 0.25, 0.5, 0.75, 1], ["0", "0.25", "0.5", "0.75", "1"])
     axis.set(xlim=(0, 1), ylim=(0, PI))
     axis.grid(visible=False)
-    return axis.pcolormesh(map_.columns, map_.index, map_, shading="nearest", rasterized=True, **colours)
+    return axis.pcolormesh(
+        map_.columns, map_.index, map_, shading="nearest", rasterized=True, **colours
+    )
 
 
 def _bar(figure: Figure, axes: Any, map_: QuadMesh, label: str, **look: Any) -> None:

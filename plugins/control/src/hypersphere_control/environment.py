@@ -36,8 +36,14 @@ class Settings(NamedTuple):
     def of(cls, source: Component | None) -> Self:
         """The settings that a dataset's source declares."""
         if source is None or source.name != "control_task":
-            raise HypersphereError(f"control: dataset.source: must be control_task (given: {source and source.name})")
-        return cls(**registry.schema("datasets", source.name).model_validate(source.parameters).model_dump())
+            raise HypersphereError(
+                f"control: dataset.source: must be control_task (given: {source and source.name})"
+            )
+        return cls(
+            **registry.schema("datasets", source.name)
+            .model_validate(source.parameters)
+            .model_dump()
+        )
 
     @property
     def steps(self) -> int:
@@ -56,13 +62,18 @@ class Environment:
         try:
             from dm_control import suite  # a second, and it asks for a renderer
         except (ImportError, AttributeError, RuntimeError) as error:
-            raise HypersphereError(f"control: dm_control cannot be imported ({_one_line(error)})") from None
+            raise HypersphereError(
+                f"control: dm_control cannot be imported ({_one_line(error)})"
+            ) from None
         name = settings.domain, settings.task
         if name not in suite.ALL_TASKS:
             known = ", ".join("/".join(one) for one in suite.BENCHMARKING)
-            raise HypersphereError(f"control: {settings.domain}/{settings.task}: no such task; there is {known}")
+            raise HypersphereError(
+                f"control: {settings.domain}/{settings.task}: no such task; there is {known}"
+            )
         self.settings = settings
-        self._random = np.random.RandomState(0)  # its stream is frozen; it is seeded anew for each episode
+        # its stream is frozen; it is seeded anew for each episode
+        self._random = np.random.RandomState(0)
         self._simulator: Any = suite.load(*name, task_kwargs={"random": self._random})
         specification = self._simulator.action_spec()
         self._lowest, self._highest = specification.minimum, specification.maximum
@@ -93,11 +104,15 @@ class Environment:
             frame = self._simulator.physics.render(size, size, camera_id=CAMERA, **flags)
         except Exception as error:  # each renderer has errors of its own
             advice = "install libgl1-mesa-dri, or set MUJOCO_GL to egl, osmesa or glfw"
-            raise HypersphereError(f"control: this machine cannot render ({_one_line(error)}); {advice}") from None
+            raise HypersphereError(
+                f"control: this machine cannot render ({_one_line(error)}); {advice}"
+            ) from None
         return np.ascontiguousarray(frame.transpose(2, 0, 1))
 
 
-def random_actions(shape: tuple[int, ...], seed: int, *purpose: str | int) -> Float[np.ndarray, "... a"]:
+def random_actions(
+    shape: tuple[int, ...], seed: int, *purpose: str | int
+) -> Float[np.ndarray, "... a"]:
     """Actions of independent numbers, uniform from -1 to 1, of a key."""
     return 2 * prng.uniform(shape, seed, *purpose) - 1
 

@@ -26,7 +26,9 @@ def missing() -> str:
             return f"{package} is not installed; with Python 3.11 or 3.12: pip install ./plugins/control"
     if sys.platform != "linux" or os.environ.get(BACKEND) or _renderer():
         return ""
-    return "nothing here renders without a screen; install libegl1 and libgl1-mesa-dri, or libosmesa6"
+    return (
+        "nothing here renders without a screen; install libegl1 and libgl1-mesa-dri, or libosmesa6"
+    )
 
 
 def choose() -> None:

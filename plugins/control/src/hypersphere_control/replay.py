@@ -40,7 +40,9 @@ class Replay(nn.Module):
     def __init__(self, episodes: int, steps: int, actions: int, size: int, stack: int) -> None:
         """Room for ``episodes`` of ``steps``; an observation is a stack of frames."""
         super().__init__()
-        self.register_buffer("frames", torch.zeros(episodes, steps + 1, 3, size, size, dtype=torch.uint8))
+        self.register_buffer(
+            "frames", torch.zeros(episodes, steps + 1, 3, size, size, dtype=torch.uint8)
+        )
         self.register_buffer("actions", torch.zeros(episodes, steps, actions))
         self.register_buffer("rewards", torch.zeros(episodes, steps))
         self.stack = stack
@@ -67,12 +69,16 @@ class Replay(nn.Module):
         self.rewards[episode, step] = reward
         self.frames[episode, step + 1] = torch.from_numpy(frame)
 
-    def observations(self, episode: Int[Tensor, "n"], step: Int[Tensor, "n"]) -> UInt8[Tensor, "n c h w"]:
+    def observations(
+        self, episode: Int[Tensor, "n"], step: Int[Tensor, "n"]
+    ) -> UInt8[Tensor, "n c h w"]:
         """The stacks that end with these frames. An episode's first frame stands for those before it."""
         places = (step[:, None] - torch.arange(self.stack - 1, -1, -1)).clamp_min(0)
         return self.frames[episode[:, None], places].flatten(1, 2)
 
-    def sample(self, stored: int, count: int, side: int, seed: int, *purpose: str | int) -> Transitions:
+    def sample(
+        self, stored: int, count: int, side: int, seed: int, *purpose: str | int
+    ) -> Transitions:
         """Draw transitions with replacement, each with three random crops.
 
         Args:
@@ -103,5 +109,7 @@ def crop(
         middle = (room - 1) // 2
         return images[..., middle : middle + side, middle : middle + side].float() / 255
     corners = (places * room).long().tolist()
-    cut = [image[:, y : y + side, x : x + side] for image, (y, x) in zip(images, corners, strict=True)]
+    cut = [
+        image[:, y : y + side, x : x + side] for image, (y, x) in zip(images, corners, strict=True)
+    ]
     return torch.stack(cut).float() / 255

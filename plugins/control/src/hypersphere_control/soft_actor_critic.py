@@ -60,7 +60,9 @@ def critic_loss(values: Float[Tensor, "2 n"], targets: Float[Tensor, "n"]) -> Fl
 
 
 def actor_loss(
-    values: Float[Tensor, "2 n"], log_probability: Float[Tensor, "n"], temperature: Float[Tensor, ""]
+    values: Float[Tensor, "2 n"],
+    log_probability: Float[Tensor, "n"],
+    temperature: Float[Tensor, ""],
 ) -> Float[Tensor, ""]:
     """Mean of temperature · log probability - min over critics of Q (Eq. 7)."""
     return (temperature * log_probability - values.amin(dim=0)).mean()

@@ -20,7 +20,15 @@ from hypersphere import files
 from hypersphere.errors import HypersphereError
 from hypersphere.provenance import data_files
 
-BROKEN = (tarfile.TarError, zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, UnicodeError, OSError)
+BROKEN = (
+    tarfile.TarError,
+    zipfile.BadZipFile,
+    zlib.error,
+    EOFError,
+    RuntimeError,
+    UnicodeError,
+    OSError,
+)
 """What reading a broken archive raises. A broken gzip is an OSError; an encrypted or unknown member a RuntimeError."""
 
 PIECE = 2**20
@@ -50,13 +58,21 @@ class Shelf:
             if path.is_file() and path.suffix == ".zip":
                 packed = zipfile.ZipFile(path)
                 members = [one for one in packed.infolist() if not one.is_dir()]
-                found = {one.filename.removeprefix("./"): partial(packed.open, one) for one in members}
+                found = {
+                    one.filename.removeprefix("./"): partial(packed.open, one) for one in members
+                }
             elif path.is_file():
                 in_place = path.suffix == ".tar" or in_order
                 tar = tarfile.open(path) if in_place else tarfile.open(fileobj=_unzipped(path))  # noqa: SIM115
-                found = {one.name.removeprefix("./"): partial(tar.extractfile, one) for one in tar if one.isfile()}
+                found = {
+                    one.name.removeprefix("./"): partial(tar.extractfile, one)
+                    for one in tar
+                    if one.isfile()
+                }
         below = f"{folder}/" if folder else ""
-        self._members = {name[len(below) :]: found[name] for name in found if name.startswith(below)}
+        self._members = {
+            name[len(below) :]: found[name] for name in found if name.startswith(below)
+        }
 
     def names(self) -> list[str]:
         """Names of all files, sorted, with / between folders; without hidden ones. An empty folder's name ends in /.
@@ -64,12 +80,20 @@ class Shelf:
         So does that of one that lies more than five folders deep: what it holds is not listed.
         """
         if not self.path.is_dir():
-            return sorted(name for name in self._members if not any(part.startswith(".") for part in name.split("/")))
+            return sorted(
+                name
+                for name in self._members
+                if not any(part.startswith(".") for part in name.split("/"))
+            )
         with _readable(str(self.path)):
             found = sorted(name for name, _, _ in data_files.entries(self.path))
         # What a folder holds comes right after it.
         after = dict(pairwise(found))
-        return [name for name in found if not name.endswith("/") or not after.get(name, "").startswith(name)]
+        return [
+            name
+            for name in found
+            if not name.endswith("/") or not after.get(name, "").startswith(name)
+        ]
 
     def read(self, name: str) -> bytes:
         """A file's content."""
@@ -110,7 +134,11 @@ class Nested(Shelf):
                 packed = inner[name]()
                 tar = tarfile.open(fileobj=packed)  # noqa: SIM115  (the shelf keeps it)
                 folder = name.removesuffix(".tar")
-                self._members |= {f"{folder}/{one.name}": partial(tar.extractfile, one) for one in tar if one.isfile()}
+                self._members |= {
+                    f"{folder}/{one.name}": partial(tar.extractfile, one)
+                    for one in tar
+                    if one.isfile()
+                }
 
 
 def _unzipped(path: Path) -> IO[bytes]:

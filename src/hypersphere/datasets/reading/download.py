@@ -37,13 +37,20 @@ def fetch(url: str, path: Path, md5: str) -> None:
                 return
             shutil.rmtree(arriving, ignore_errors=True)  # of a process that was killed
             server = pooch.create(
-                arriving, "", registry={path.name: f"md5:{md5}"}, urls={path.name: url}, retry_if_failed=RETRIES
+                arriving,
+                "",
+                registry={path.name: f"md5:{md5}"},
+                urls={path.name: url},
+                retry_if_failed=RETRIES,
             )
             try:
                 server.fetch(path.name, downloader=pooch.HTTPDownloader(timeout=STALLED))
                 os.replace(arriving / path.name, path)
-            except (ValueError, requests.RequestException) as error:  # pooch raises the former for a wrong checksum
-                raise HypersphereError(f"{url}: {path} cannot be fetched ({' '.join(str(error).split())})") from None
+            # pooch raises the former for a wrong checksum
+            except (ValueError, requests.RequestException) as error:
+                raise HypersphereError(
+                    f"{url}: {path} cannot be fetched ({' '.join(str(error).split())})"
+                ) from None
             finally:
                 shutil.rmtree(arriving, ignore_errors=True)
 

@@ -44,7 +44,11 @@ class HumanLabels(NamedTuple):
     cifar100n_noisy_coarse_label: Int64[np.ndarray, "50000"]
 
 
-PUBLISHED = {"cifar10h-counts.npy": "cifar10h", "CIFAR-10_human.pt": "cifar_n", "CIFAR-100_human.pt": "cifar_n"}
+PUBLISHED = {
+    "cifar10h-counts.npy": "cifar10h",
+    "CIFAR-10_human.pt": "cifar_n",
+    "CIFAR-100_human.pt": "cifar_n",
+}
 """The published files, and the rows of data/datasets.csv that have their addresses."""
 PICKLED = {"CIFAR-10_human.pt": "cifar10n-", "CIFAR-100_human.pt": "cifar100n-"}
 """Those that hold several arrays: an array's name here is this and its name in the file."""
@@ -66,7 +70,8 @@ def human(root: Path, download: bool = True) -> HumanLabels:
             read = Shelf(path.parent).read(path.name)
             content = io.BytesIO(published.checked(read, f"human/{path.name}", path))
             if path.name in PICKLED:
-                for name, labels in torch.load(content, weights_only=False).items():  # coarse ones are lists
+                # coarse ones are lists
+                for name, labels in torch.load(content, weights_only=False).items():
                     arrays[f"{prefix}{name}"] = np.asarray(labels, dtype=np.int64)
             else:
                 arrays[path.stem] = np.load(content)
@@ -81,17 +86,29 @@ def add(arrays: Arrays, people: HumanLabels) -> Arrays:
     """
     class_names, train, test = dict(arrays.class_names), arrays.splits[TRAIN], arrays.splits[TEST]
     if len(class_names[CLASS]) == 10:
-        given = {"cifar10n-aggregate": people.cifar10n_aggre_label, "cifar10n-worst": people.cifar10n_worse_label}
-        given |= {f"cifar10n-random-{i}": getattr(people, f"cifar10n_random_label{i}") for i in (1, 2, 3)}
+        given = {
+            "cifar10n-aggregate": people.cifar10n_aggre_label,
+            "cifar10n-worst": people.cifar10n_worse_label,
+        }
+        given |= {
+            f"cifar10n-random-{i}": getattr(people, f"cifar10n_random_label{i}") for i in (1, 2, 3)
+        }
         class_names |= dict.fromkeys((*given, CIFAR10H), class_names[CLASS])
         votes = people.cifar10h_counts
         agreement = votes.max(axis=1) / votes.sum(axis=1)
         test = test._replace(
             labels={**test.labels, CIFAR10H: votes.argmax(axis=1).astype(np.int64)},
-            attributes={**test.attributes, f"{CIFAR10H}-agreement": agreement, ENTROPY: entropies(votes)},
+            attributes={
+                **test.attributes,
+                f"{CIFAR10H}-agreement": agreement,
+                ENTROPY: entropies(votes),
+            },
         )
     else:
-        given = {"cifar100n": people.cifar100n_noisy_label, "cifar100n-coarse": people.cifar100n_noisy_coarse_label}
+        given = {
+            "cifar100n": people.cifar100n_noisy_label,
+            "cifar100n-coarse": people.cifar100n_noisy_coarse_label,
+        }
         class_names |= {"cifar100n": class_names[CLASS], "cifar100n-coarse": class_names["coarse"]}
     train = train._replace(labels={**train.labels, **given})
     return arrays._replace(splits={TRAIN: train, TEST: test}, class_names=class_names)

@@ -37,9 +37,14 @@ def square(content: bytes, name: str, size: int) -> UInt8[np.ndarray, "size size
                 raise ValueError("its grey values have more than 8 bits")
             return resized(image.convert("RGB"), size)
     except Image.UnidentifiedImageError:
-        raise HypersphereError(f"{name}: is not an image in a format that we read: {', '.join(FORMATS)}") from None
-    except Exception as error:  # a decoder may raise anything for bytes that are not as they should be
-        raise HypersphereError(f"{name}: cannot be decoded ({' '.join(str(error).split())})") from None
+        raise HypersphereError(
+            f"{name}: is not an image in a format that we read: {', '.join(FORMATS)}"
+        ) from None
+    # a decoder may raise anything for bytes that are not as they should be
+    except Exception as error:
+        raise HypersphereError(
+            f"{name}: cannot be decoded ({' '.join(str(error).split())})"
+        ) from None
 
 
 def resized(image: Image.Image, size: int) -> UInt8[np.ndarray, "size size 3"]:
@@ -56,10 +61,14 @@ def resized(image: Image.Image, size: int) -> UInt8[np.ndarray, "size size 3"]:
 
 def images(shelf: Shelf, names: Sequence[str], size: int) -> Pieces:
     """Images of the named files, decoded when they are read; N squares of ``size`` pixels."""
-    return squares(len(names), size, lambda n: square(shelf.read(names[n]), f"{shelf.place}/{names[n]}", size))
+    return squares(
+        len(names), size, lambda n: square(shelf.read(names[n]), f"{shelf.place}/{names[n]}", size)
+    )
 
 
-def squares(count: int, size: int, one: Callable[[int], UInt8[np.ndarray, "size size 3"]]) -> Pieces:
+def squares(
+    count: int, size: int, one: Callable[[int], UInt8[np.ndarray, "size size 3"]]
+) -> Pieces:
     """Images that are made one by one, by their number, when they are read."""
 
     def read(numbers: np.ndarray) -> np.ndarray:
@@ -71,7 +80,9 @@ def squares(count: int, size: int, one: Callable[[int], UInt8[np.ndarray, "size 
     return Pieces((count, size, size, 3), read)
 
 
-def by_class(shelf: Shelf, names: Sequence[str], classes: Sequence[str], size: int, above: str = "") -> Split:
+def by_class(
+    shelf: Shelf, names: Sequence[str], classes: Sequence[str], size: int, above: str = ""
+) -> Split:
     """A split of files in a folder for each class, class after class and in the order of names.
 
     ``classes`` are the names of the folders, sorted: each must have images, and no other may be there. All are in the

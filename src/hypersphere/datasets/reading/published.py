@@ -41,7 +41,11 @@ class Published(NamedTuple):
 
     def about(self) -> dict[str, str]:
         """The plain words that ``Arrays.about`` holds."""
-        return {"source": f"{self.title}, {self.homepage}", "licence": self.licence, "citation": self.citation}
+        return {
+            "source": f"{self.title}, {self.homepage}",
+            "licence": self.licence,
+            "citation": self.citation,
+        }
 
 
 @cache
@@ -52,7 +56,9 @@ def table() -> dict[str, Published]:
         words = {key: row[key] for key in Published._fields[:-1]}
         one = found.setdefault(row["dataset"], Published(**words, files={}))
         if row["file"]:
-            one.files[row["file"]] = File(row["file"], row["address"], row["archive_address"], row["checksum"])
+            one.files[row["file"]] = File(
+                row["file"], row["address"], row["archive_address"], row["checksum"]
+            )
     return found
 
 
@@ -88,7 +94,9 @@ def require(file: File, path: Path, download: bool) -> None:
             except HypersphereError:
                 raise first from None
     elif not path.exists():
-        remedy = f"it is published at {file.address}" if file.address else "put the official file there"
+        remedy = (
+            f"it is published at {file.address}" if file.address else "put the official file there"
+        )
         raise HypersphereError(f"{path}: the file is missing; {remedy}")
     elif not has_md5(path, file.md5):
         found = f"{path.stat().st_size} bytes with another md5 than the published one"
@@ -106,7 +114,11 @@ def contents(folder: Path, file: File, download: bool) -> dict[str, bytes]:
             return _all_of(Shelf(folder), folder.name)
         except HypersphereError as error:
             if not archive.exists():
-                remedy = "delete it, and the archive is fetched" if download else f"put {file.name} beside it"
+                remedy = (
+                    "delete it, and the archive is fetched"
+                    if download
+                    else f"put {file.name} beside it"
+                )
                 raise HypersphereError(f"{error}; complete the folder, or {remedy}") from None
             print(f"note: {error}; {archive} is read instead", flush=True)
     return _all_of(shelf(folder, file, download), folder.name)
@@ -116,7 +128,8 @@ def _all_of(shelf: Shelf, folder: str) -> dict[str, bytes]:
     files = [file for file in checksums() if file.startswith(f"{folder}/")]
     names = [file.removeprefix(f"{folder}/") for file in files]
     return {
-        name: checked(shelf.read(name), file, f"{shelf.place}/{name}") for name, file in zip(names, files, strict=True)
+        name: checked(shelf.read(name), file, f"{shelf.place}/{name}")
+        for name, file in zip(names, files, strict=True)
     }
 
 

@@ -73,7 +73,9 @@ def binomial_effects(table: pd.DataFrame) -> Drawing:
         axes.axhspan(-1.96, 1.96, color="#E9E9E9", linewidth=0, zorder=0)
         axes.axhline(0, color=GREY, linewidth=0.7, zorder=1)
         looks = zip(cycle(MARKERS), cycle(COLOURS), strict=False)
-        for (name, rows), (marker, colour) in zip(table.groupby("series", sort=False), looks, strict=False):
+        for (name, rows), (marker, colour) in zip(
+            table.groupby("series", sort=False), looks, strict=False
+        ):
             axes.plot(
                 rows["across"],
                 rows["z"],

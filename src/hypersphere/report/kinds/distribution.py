@@ -30,7 +30,9 @@ def numbers(points: Points) -> str:
 def notes(points: Points) -> tuple[str, ...]:
     levels = points.table("distribution")["quantile"].nunique()
     text = f"Lines: the share at or below each value of {noted.measured(points)}, of {_of(points)}"
-    return noted.of(points, f"{text}: {counted(levels, 'quantile')} of each run, a line for each seed.")
+    return noted.of(
+        points, f"{text}: {counted(levels, 'quantile')} of each run, a line for each seed."
+    )
 
 
 def _of(points: Points) -> str:
@@ -46,16 +48,23 @@ def draw(points: Points) -> Figure:
     subtitle = f"Share of {_of(points)} at or below each value of: {noted.measures(points)}"
     of_cell = dict(iter(points.table("distribution").groupby("coordinates")))
     looks: list[dict[str, Any]] = [
-        {"color": style.COLOURS[at % len(style.COLOURS)], "linestyle": style.DASHES[at % 4]} for at in range(len(lines))
+        {"color": style.COLOURS[at % len(style.COLOURS)], "linestyle": style.DASHES[at % 4]}
+        for at in range(len(lines))
     ]
-    legend = {points.named(x, "x"): Line2D([], [], **look) for x, look in zip(lines, looks, strict=True)}
+    legend = {
+        points.named(x, "x"): Line2D([], [], **look) for x, look in zip(lines, looks, strict=True)
+    }
     height, inches = PANEL * down + 0.51, figures.WIDTH / across - 0.5
     figure, _, panels = figures.drawing(points, placed, subtitle, height, inches, legend)
     along: dict[Measure, dict[Axes, list[float]]] = {}
     """The values along the axis of each panel, by their measure."""
     for (row, column), axis in panels.items():
         cells = [points.at(placed[row, column], x) for x in lines]
-        drawn = [(of_cell[cell.text], look) for cell, look in zip(cells, looks, strict=True) if cell.text in of_cell]
+        drawn = [
+            (of_cell[cell.text], look)
+            for cell, look in zip(cells, looks, strict=True)
+            if cell.text in of_cell
+        ]
         for table, look in drawn:
             for _, run in table.groupby("seed"):
                 axis.plot(run["value"], 100 * run["quantile"], **look)
@@ -67,7 +76,9 @@ def draw(points: Points) -> Figure:
         axis.set_ylabel(f"{_of(points)} (%)" if column == 0 else "")
         axis.set_xlabel(cells[0].label if (row + 1, column) not in placed else "")
     for measure, of_axes in along.items():  # one quantity has one kind of axis
-        spread = figures.logarithmic(list(chain.from_iterable(of_axes.values()))) and not measure.bounded
+        spread = (
+            figures.logarithmic(list(chain.from_iterable(of_axes.values()))) and not measure.bounded
+        )
         for axis in of_axes if spread else ():
             axis.set_xscale("log")
             figures.log_ticks(axis.xaxis)

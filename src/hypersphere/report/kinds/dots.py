@@ -30,12 +30,16 @@ def notes(points: Points) -> tuple[str, ...]:
             "Filled: the interval excludes zero. Without an interval: a single run, or one wider than the measure's "
             "range"
         )
-    silent = [name for name, cell in _named(points) if not cell.is_baseline and math.isnan(cell.gain)]
+    silent = [
+        name for name, cell in _named(points) if not cell.is_baseline and math.isnan(cell.gain)
+    ]
     return noted.of(points, f"{text}.", f"Not measured: {', '.join(silent)}." if silent else "")
 
 
 def _interval(points: Points) -> str:
-    return f", with its {words.confidence(points.config)} t interval" if noted.several(points) else ""
+    return (
+        f", with its {words.confidence(points.config)} t interval" if noted.several(points) else ""
+    )
 
 
 def _sections(points: Points) -> dict[str, list[tuple[str, Point]]]:
@@ -66,13 +70,18 @@ def draw(points: Points) -> Figure:
         points.every[0].label,
     )
     if of_effects:
-        subtitle, label = f"{noted.measures(points)}: difference from the baseline", f"{label}, difference"
+        subtitle, label = (
+            f"{noted.measures(points)}: difference from the baseline",
+            f"{label}, difference",
+        )
         baselines = [f"{name}: {cell.ours}" for name, cell in _named(points) if cell.is_baseline]
         subtitle += f", {baselines[0]}" if len(baselines) == 1 else ""
     sections = []
     for title, cells in _sections(points).items():
         if of_effects:
-            cells = sorted((one for one in cells if math.isfinite(one[1].gain)), key=lambda one: -one[1].gain)
+            cells = sorted(
+                (one for one in cells if math.isfinite(one[1].gain)), key=lambda one: -one[1].gain
+            )
         rows = []
         for name, cell in cells:
             if of_effects:
@@ -81,7 +90,10 @@ def draw(points: Points) -> Figure:
             else:  # with a ring around the mean where the document prints one
                 said = cell.ours if math.isnan(cell.mean) else cell.mean_text
                 ends = cell.ends
-                marks = [Mark(cell.published, "black", hollow=True, size=6.5), Mark(cell.mean, COLOUR)]
+                marks = [
+                    Mark(cell.published, "black", hollow=True, size=6.5),
+                    Mark(cell.mean, COLOUR),
+                ]
             rows.append(Estimate(name, said, marks, COLOUR, ends))
         sections.append(Estimates(title, rows))
     frame = figures.Frame(points.artifact.title, subtitle, noted.small(points))

@@ -51,13 +51,23 @@ def draw(points: Points) -> Figure:
     most = max(1, min(len(combinations), int(figures.WIDTH / (SQUARE * wide + BESIDE)), 3))
     placed, (down, across) = figures.arrange(combinations, most)
     inches = figures.WIDTH / across
-    printed = ". In parentheses: the published number" if any(cell.beside for cell in points.every) else ""
+    printed = (
+        ". In parentheses: the published number"
+        if any(cell.beside for cell in points.every)
+        else ""
+    )
     text = f"{noted.measures(points)}: {noted.over(points, 'pretrainings')}{printed}"
     said = (text, figures.unrun(points, "rows", "columns"), figures.below_pixels(points))
     subtitle = ". ".join(filter(None, said))
-    figure, part, panels = figures.drawing(points, placed, subtitle, down * (HIGH * high + 0.9) + 0.4, inches - 0.6)
+    figure, part, panels = figures.drawing(
+        points, placed, subtitle, down * (HIGH * high + 0.9) + 0.4, inches - 0.6
+    )
     means = [cell.mean for cell in points.every if math.isfinite(cell.mean)] or [0.0]
-    wider = max(0.0, SPAN - (max(means) - min(means))) / 2 if points.every[0].measure.unit == "%" else 0.0
+    wider = (
+        max(0.0, SPAN - (max(means) - min(means))) / 2
+        if points.every[0].measure.unit == "%"
+        else 0.0
+    )
     limits = (min(means) - wider, max(means) + wider)
     for (down, right), axis in panels.items():
         _panel(axis, points, placed[down, right], inches - BESIDE, limits)
@@ -77,7 +87,9 @@ def _text(cell: Point) -> str:
     return cell.mean_text + (f"\n({cell.printed})" if cell.beside else "")
 
 
-def _panel(axis: Axes, points: Points, panel: Coordinates, inches: float, limits: tuple[float, float]) -> None:
+def _panel(
+    axis: Axes, points: Points, panel: Coordinates, inches: float, limits: tuple[float, float]
+) -> None:
     cells = list[list[Point]]()
     for row in points.measured("rows"):
         cells.append([points.at(panel, row, column) for column in points.measured("columns")])
@@ -88,19 +100,33 @@ def _panel(axis: Axes, points: Points, panel: Coordinates, inches: float, limits
     size = max(6.5, min(8.0, 15 * inches / len(cells[0])))
     squares = pd.DataFrame(cells)
     means, texts = squares.map(lambda cell: cell.mean), squares.map(_text)
-    import seaborn as sns  # here, because pages read this file too, and seaborn takes seconds to import
+    # here, because pages read this file too, and seaborn takes seconds to import
+    import seaborn as sns
     from seaborn.utils import relative_luminance
 
-    look = {"cmap": COLOURS, "vmin": limits[0], "vmax": limits[1], "linewidths": 0.6, "linecolor": "white"}
+    look = {
+        "cmap": COLOURS,
+        "vmin": limits[0],
+        "vmax": limits[1],
+        "linewidths": 0.6,
+        "linecolor": "white",
+    }
     sns.heatmap(means, ax=axis, annot=texts, fmt="", cbar=False, annot_kws={"size": size}, **look)
     mesh = axis.collections[0]
-    for text in axis.texts:  # black or white, whichever has more contrast by WCAG 2 (seaborn's own rule differs)
+    # black or white, whichever has more contrast by WCAG 2 (seaborn's own rule differs)
+    for text in axis.texts:
         right, down = text.get_position()
         colour = mesh.get_facecolor()[int(down) * len(cells[0]) + int(right)]
         text.set_color("black" if relative_luminance(colour) > EQUAL_CONTRAST else "white")
     axis.set_facecolor("#EFEFEF")
     axis.grid(visible=False)
-    grey: dict[str, Any] = {"ha": "center", "va": "center", "color": style.GREY, "linespacing": 1.0, "fontsize": 6.5}
+    grey: dict[str, Any] = {
+        "ha": "center",
+        "va": "center",
+        "color": style.GREY,
+        "linespacing": 1.0,
+        "fontsize": 6.5,
+    }
     for down, line in enumerate(cells):
         for right, cell in enumerate(line):
             if math.isnan(cell.mean):

@@ -33,7 +33,12 @@ BESIDE, DIGIT, GAP = 0.65, 0.075, 0.09
 """Inches: what stands beside the axis of a panel, a digit of a tick's label, and the least gap between two labels."""
 LEVELS: dict[str, Any] = {"pixels": (0, (4, 2)), "untrained": (0, (1, 1.5))}
 """Controls that are drawn as horizontal lines, and their dashes."""
-PUBLISHED: dict[str, Any] = {"linestyle": "none", "markerfacecolor": "none", "markersize": 6.0, "markeredgewidth": 1.2}
+PUBLISHED: dict[str, Any] = {
+    "linestyle": "none",
+    "markerfacecolor": "none",
+    "markersize": 6.0,
+    "markeredgewidth": 1.2,
+}
 
 Look = dict[str, Any]
 """Colour, marker and dashes of a line."""
@@ -42,7 +47,9 @@ numbers = Points.means
 
 
 def notes(points: Points) -> tuple[str, ...]:
-    levels = f"; horizontal lines: {' and '.join(_levels(points).values())}" if _levels(points) else ""
+    levels = (
+        f"; horizontal lines: {' and '.join(_levels(points).values())}" if _levels(points) else ""
+    )
     text = f"Shown: {noted.measured(points)}. Lines: {noted.over(points)}{_spread(points)}{levels}."
     return noted.of(points, text, noted.published(points, "Hollow markers repeat"))
 
@@ -50,7 +57,11 @@ def notes(points: Points) -> tuple[str, ...]:
 def _spread(points: Points) -> str:
     """What is drawn of the spread over seeds: bands, or single runs."""
     several = [cell for cell in points.every if cell.count("n") > 1]
-    bands = f"; bands: {words.confidence(points.config)} t intervals" if any(map(_banded, several)) else ""
+    bands = (
+        f"; bands: {words.confidence(points.config)} t intervals"
+        if any(map(_banded, several))
+        else ""
+    )
     return bands + ("; thin lines: single runs" if not all(map(_banded, several)) else "")
 
 
@@ -73,7 +84,9 @@ def draw(points: Points) -> Figure:
     if not _has_a_line(points):
         return _only_a_sentence(points)
     of_panels, of_lines = _axes(points)
-    placed, (down, across) = figures.arrange(points.measured(of_panels), 3 if of_panels == "panels" else 4)
+    placed, (down, across) = figures.arrange(
+        points.measured(of_panels), 3 if of_panels == "panels" else 4
+    )
     inches = figures.WIDTH / across
     places, names, label = figures.ticks(points, "x")
     slant = not places and figures.wrapped(names, inches)[1]
@@ -117,7 +130,10 @@ def _axes(points: Points) -> tuple[str, str]:
     Of more than ``MOST`` lines each gets a panel of its own, with a line for each of what would be the panels.
     """
     panels, lines, every = (points.measured(axis) for axis in ("panels", "lines", "x"))
-    most = max(sum(any(points.at(panel, line, x).was_run for x in every) for line in lines) for panel in panels)
+    most = max(
+        sum(any(points.at(panel, line, x).was_run for x in every) for line in lines)
+        for panel in panels
+    )
     swapped = most > MOST >= len(panels) and "measure" not in words.varying(panels)
     return ("lines", "panels") if swapped else ("panels", "lines")
 
@@ -128,7 +144,8 @@ def _looks(lines: Sequence[Coordinates]) -> list[Look]:
     groups = list(dict.fromkeys(first))
     by_group = 1 < len(groups) < len(lines)
     looks = []
-    for at in range(len(lines)):  # dashes are by the first key that varies (the method), or else each line's own
+    # dashes are by the first key that varies (the method), or else each line's own
+    for at in range(len(lines)):
         dashes = groups.index(first[at]) if by_group else at
         marker = style.MARKERS[(at + at // len(style.COLOURS)) % len(style.MARKERS)]
         look = {"color": style.COLOURS[at % len(style.COLOURS)], "marker": marker}
@@ -154,10 +171,14 @@ def _has_a_line(points: Points) -> bool:
 def _only_a_sentence(points: Points) -> Figure:
     """In place of curves of one dot: the title, and that the numbers are in the table beside the figure."""
     said = f"Not drawn: no line has two values at this scale. The numbers are in {points.name}.csv"
-    return figures.framed(figures.Frame(points.artifact.title, said, noted.small(points)), figures.WIDTH, 0.1)[0]
+    return figures.framed(
+        figures.Frame(points.artifact.title, said, noted.small(points)), figures.WIDTH, 0.1
+    )[0]
 
 
-def _handles(points: Points, of_panels: str, of_lines: str, looks: Sequence[Look]) -> dict[str, Line2D]:
+def _handles(
+    points: Points, of_panels: str, of_lines: str, looks: Sequence[Look]
+) -> dict[str, Line2D]:
     """Entries of the legend: every line, the controls, and the published numbers."""
     lines, last, entries = points.measured(of_lines), points.measured("x")[-1], {}
     _, names, _ = figures.ticks(points, "x")
@@ -176,7 +197,9 @@ def _handles(points: Points, of_panels: str, of_lines: str, looks: Sequence[Look
     return entries
 
 
-def _panel(axis: Axes, points: Points, cells: list[list[Point]], looks: list[Look], x: list[float]) -> None:
+def _panel(
+    axis: Axes, points: Points, cells: list[list[Point]], looks: list[Look], x: list[float]
+) -> None:
     """Draw the cells of each line, and its controls below them."""
     for kind in LEVELS:
         _controls(axis, points, kind, cells, looks, x)
@@ -189,7 +212,12 @@ def _panel(axis: Axes, points: Points, cells: list[list[Point]], looks: list[Loo
 
 
 def _controls(
-    axis: Axes, points: Points, kind: str, cells: list[list[Point]], looks: list[Look], x: list[float]
+    axis: Axes,
+    points: Points,
+    kind: str,
+    cells: list[list[Point]],
+    looks: list[Look],
+    x: list[float],
 ) -> None:
     """A control of each line; lines that share one have it once, in grey if it belongs to all."""
     series = {}
@@ -216,7 +244,9 @@ def _line(axis: Axes, points: Points, row: list[Point], look: Look, x: list[floa
         table = points.table("measurements").dropna(subset="value")
         table = table.assign(x=table["coordinates"].map(places)).dropna(subset="x")
         for _, run in table.sort_values("x").groupby("seed"):
-            axis.plot(run["x"], run["value"], color=look["color"], linewidth=0.6, alpha=0.7, zorder=2)
+            axis.plot(
+                run["x"], run["value"], color=look["color"], linewidth=0.6, alpha=0.7, zorder=2
+            )
     published = [(at, cell.published) for at, cell in placed if math.isfinite(cell.published)]
     hollow = PUBLISHED | {"marker": look["marker"], "markeredgecolor": look["color"]}
     axis.plot(*_columns(published, 2), **hollow, zorder=4)
@@ -233,7 +263,9 @@ def _columns(rows: Sequence[Sequence[float]], number: int) -> Any:
     return np.reshape(rows, (-1, number)).T
 
 
-def _set_y(axis: Axes, measure: Measure, of_lines: Sequence[float], of_all: Sequence[float]) -> None:
+def _set_y(
+    axis: Axes, measure: Measure, of_lines: Sequence[float], of_all: Sequence[float]
+) -> None:
     """The axis y: logarithmic if the lines spread far. Wide bands are cut off, because they hide the lines."""
     (low, high), (lowest, highest) = of_lines, of_all
     if low > 0 and high / low >= LOG_RANGE and not (measure.unit or measure.bounded):
@@ -263,7 +295,9 @@ def _across(axis: Axes, points: Points, inches: float) -> list[float]:
     axis.set_xlim(*np.exp(ends) if spread else ends)
     if len(x) <= 12:
         shares = (at - at[0]) / (span or 1.0)
-        axis.set_xticks(ordered[_with_room(shares, list(map(words.short, ordered)), inches - BESIDE)])
+        axis.set_xticks(
+            ordered[_with_room(shares, list(map(words.short, ordered)), inches - BESIDE)]
+        )
     else:
         axis.xaxis.set_major_locator(MaxNLocator(5, integer=True))
     axis.xaxis.set_major_formatter(FuncFormatter(lambda value, _: words.short(normal(value))))

@@ -41,10 +41,18 @@ def notes(points: Points) -> tuple[str, ...]:
 def _what(points: Points) -> str:
     """What the pictures are: in the words of the probe (``PICTURES``), or plain images with their numbers."""
     protocols = points.results.plan.protocols[points.paper.paper]
-    named = dict.fromkeys(points.paper.protocol(points.artifact, cell.coordinates) for cell in points.every)
+    named = dict.fromkeys(
+        points.paper.protocol(points.artifact, cell.coordinates) for cell in points.every
+    )
     probes = [protocols[name].probe for name in named]
-    said = [registry.read_constant("probes", probe.name, "PICTURES", "") for probe in probes if probe]
-    numbered = f"; numbers below: {noted.measures(points)}" if _numeric(points.table("pictures")["caption"]) else ""
+    said = [
+        registry.read_constant("probes", probe.name, "PICTURES", "") for probe in probes if probe
+    ]
+    numbered = (
+        f"; numbers below: {noted.measures(points)}"
+        if _numeric(points.table("pictures")["caption"])
+        else ""
+    )
     return "; ".join(dict.fromkeys(filter(None, said))) or f"as the encoder sees images{numbered}"
 
 
@@ -70,7 +78,9 @@ def draw(points: Points) -> Figure:
         heights[row] = max(heights[row], high)
     what = _what(points)
     subtitle = what[:1].upper() + what[1:]
-    figure, _, panels = figures.drawing(points, placed, subtitle, sum(heights), inches, height_ratios=heights)
+    figure, _, panels = figures.drawing(
+        points, placed, subtitle, sum(heights), inches, height_ratios=heights
+    )
     if not grids:
         figures.blank(panels[0, 0], points.every)
         return figure
@@ -85,13 +95,17 @@ class _Grid:
 
     def __init__(self, table: pd.DataFrame) -> None:
         self.table = table
-        self.rows, self.columns = (list(dict.fromkeys(map(str, table[of]))) for of in ("row", "column"))
+        self.rows, self.columns = (
+            list(dict.fromkeys(map(str, table[of]))) for of in ("row", "column")
+        )
         self.named = any(self.columns) and not _numeric(pd.Series(self.columns))
         """Whether columns have a heading; numbers only count."""
         self.beside = min(WIDEST, LETTER * max(map(len, self.rows)) + 0.1)
         letters = max(map(len, table["caption"]))
         self.caption = LINE if letters else 0.0
-        self.least = self.beside + max(SMALLEST, SMALL_LETTER * letters + BETWEEN) * len(self.columns)
+        self.least = self.beside + max(SMALLEST, SMALL_LETTER * letters + BETWEEN) * len(
+            self.columns
+        )
         """Inches: the smallest width at which pictures are seen and captions do not meet."""
 
     def step(self, inches: float) -> tuple[float, float]:
@@ -104,10 +118,16 @@ class _Grid:
         """Draw every picture in its place; the axes count inches, downwards."""
         right, down = self.step(inches)
         for picture in self.table.to_dict("records"):
-            left, top = self.columns.index(picture["column"]) * right, self.rows.index(picture["row"]) * down
+            left, top = (
+                self.columns.index(picture["column"]) * right,
+                self.rows.index(picture["row"]) * down,
+            )
             first, height, width = (int(picture[name]) for name in ("top", "height", "width"))
             bottom = top + (right - BETWEEN) * height / width
-            pixels, place = stack[first : first + height, :width], (left, left + right - BETWEEN, bottom, top)
+            pixels, place = (
+                stack[first : first + height, :width],
+                (left, left + right - BETWEEN, bottom, top),
+            )
             axis.imshow(pixels, extent=place, interpolation="nearest")
             look: dict[str, Any] = {"ha": "center", "va": "top", "fontsize": 6.5}
             axis.text(left + (right - BETWEEN) / 2, bottom + 0.01, picture["caption"], **look)
@@ -115,8 +135,12 @@ class _Grid:
         axis.set(**limits, aspect="equal", anchor="NW")
         centres = [right * (at + 0.5) - BETWEEN / 2 for at in range(len(self.columns))]
         middles = [down * at + (down - self.caption) / 2 for at in range(len(self.rows))]
-        axis.set_yticks(middles, [textwrap.fill(row, int(WIDEST / LETTER)) for row in self.rows], fontsize=7.5)
-        axis.set_xticks(centres if self.named else [], self.columns if self.named else [], fontsize=7.5)
+        axis.set_yticks(
+            middles, [textwrap.fill(row, int(WIDEST / LETTER)) for row in self.rows], fontsize=7.5
+        )
+        axis.set_xticks(
+            centres if self.named else [], self.columns if self.named else [], fontsize=7.5
+        )
         axis.tick_params(length=0, top=False, labeltop=True, labelbottom=False, pad=2)
         axis.grid(visible=False)
         axis.spines[:].set_visible(False)

@@ -62,7 +62,11 @@ def draw(points: Points) -> Figure:
         cell = points.at(rows[down], columns[right])
         dots = table[table["coordinates"] == cell.text]
         for radius, line in ((RADIUS, "-"), (HEMISPHERE, ":")):
-            axis.add_patch(Circle((0, 0), radius, fill=False, edgecolor=style.GREY, linewidth=0.7, linestyle=line))
+            axis.add_patch(
+                Circle(
+                    (0, 0), radius, fill=False, edgecolor=style.GREY, linewidth=0.7, linestyle=line
+                )
+            )
         axis.set(xlim=(-edge, edge), ylim=(-edge, edge), aspect="equal", xticks=[], yticks=[])
         axis.grid(visible=False)
         axis.spines[:].set_visible(False)
@@ -70,7 +74,9 @@ def draw(points: Points) -> Figure:
             axis.text(0, 0, words.NOT_RUN, ha="center", va="center", color=style.GREY, fontsize=7)
         else:
             flat = about_their_middle(dots[["x", "y", "z"]].to_numpy())
-            axis.scatter(flat[:, 0], flat[:, 1], s=4, c=list(dots["colour"]), linewidths=0, alpha=0.8)
+            axis.scatter(
+                flat[:, 0], flat[:, 1], s=4, c=list(dots["colour"]), linewidths=0, alpha=0.8
+            )
         above = [points.named(columns[right], "columns")] if down == 0 else []
         axis.set_title("\n".join([*above, cell.mean_text]), fontsize=8)
         if right == 0:
@@ -80,8 +86,17 @@ def draw(points: Points) -> Figure:
     classes = dict(sorted(zip(shown["class"].astype(int), shown["colour"], strict=True)))
     if 1 < len(classes) <= len(PALETTE):
         dot: dict[str, Any] = {"marker": "o", "linestyle": "none"}
-        handles = [Line2D([], [], color=colour, label=str(label), **dot) for label, colour in classes.items()]
-        part.legend(handles=handles, loc="outside lower center", ncols=len(handles), title="class", handletextpad=0.1)
+        handles = [
+            Line2D([], [], color=colour, label=str(label), **dot)
+            for label, colour in classes.items()
+        ]
+        part.legend(
+            handles=handles,
+            loc="outside lower center",
+            ncols=len(handles),
+            title="class",
+            handletextpad=0.1,
+        )
     return figure
 
 

@@ -23,6 +23,8 @@ def draw(context: Context) -> Figure:
         if column in table and (most := pd.to_numeric(table[column], errors="coerce").max()) > 1:
             small += f" n = {most:.0f} {counted}."
             break
-    figure, part = figures.framed(figures.Frame(drawing.finding or subject, subtitle, small), *drawing.size)
+    figure, part = figures.framed(
+        figures.Frame(drawing.finding or subject, subtitle, small), *drawing.size
+    )
     drawing.draw(part)
     return figure

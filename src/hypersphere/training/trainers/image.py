@@ -67,7 +67,9 @@ class Views:
     ) -> None:
         self.run, self.device = run, device
         self.stored = pixels if pixels.nbytes > RESIDENT else None
-        self.resident = None if self.stored is not None else torch.from_numpy(np.array(pixels)).to(device)
+        self.resident = (
+            None if self.stored is not None else torch.from_numpy(np.array(pixels)).to(device)
+        )
         self.side = pixels.shape[1]
         self.at_once = CHUNK_BYTES // (len(run.branches) * 12 * self.side**2)
         self.labels = torch.from_numpy(np.array(labels)).to(device)
@@ -85,6 +87,7 @@ class Views:
             pixels = self.resident[index.to(self.device)]
         else:
             assert self.stored is not None
-            places, back = np.unique(index.numpy(), return_inverse=True)  # in the file's order, for the disk's sake
+            # in the file's order, for the disk's sake
+            places, back = np.unique(index.numpy(), return_inverse=True)
             pixels = torch.from_numpy(self.stored[places][back]).to(self.device)
         return make_views(pixels, self.draws.take(index), self.run.branches)

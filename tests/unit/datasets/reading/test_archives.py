@@ -25,7 +25,9 @@ KINDS: dict[str, Callable[[Path, dict[str, bytes]], Shelf]] = {
     "zip": lambda root, files: packed(root / "set.zip", zipped(files, "set")),
     "tar": lambda root, files: packed(root / "set.tar", gzip.decompress(tar_gz(files, "set"))),
     "tar.gz": lambda root, files: packed(root / "set.tar.gz", tar_gz(files, "set")),
-    "tar.gz in order": lambda root, files: packed(root / "set.tgz", tar_gz(files, "set"), in_order=True),
+    "tar.gz in order": lambda root, files: packed(
+        root / "set.tgz", tar_gz(files, "set"), in_order=True
+    ),
 }
 
 
@@ -41,7 +43,9 @@ def test_files_are_read_in_any_order(kind: str, tmp_path: Path) -> None:
     for _ in range(2):
         for name in (*FILES, *reversed(FILES)):
             assert shelf.read(name) == FILES[name]
-    with pytest.raises(HypersphereError, match=re.escape(f"{shelf.place}/gone.txt: the file is missing")):
+    with pytest.raises(
+        HypersphereError, match=re.escape(f"{shelf.place}/gone.txt: the file is missing")
+    ):
         shelf.read("gone.txt")
 
 
@@ -49,7 +53,10 @@ def test_files_are_read_in_any_order(kind: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("harm", ["truncated", "flipped", "other", "encrypted"])
 def test_a_broken_archive_is_a_sentence(kind: str, harm: str, tmp_path: Path, approve: Any) -> None:
     """The flag in both headers says that a zip is encrypted; Python's reader then wants a password."""
-    files = {"noise": np.random.default_rng(0).bytes(9_000), "more": np.random.default_rng(1).bytes(9_000)}
+    files = {
+        "noise": np.random.default_rng(0).bytes(9_000),
+        "more": np.random.default_rng(1).bytes(9_000),
+    }
     content = bytearray(zipped(files, "set") if kind == "zip" else tar_gz(files, "set"))
     if harm == "truncated":
         del content[-9_000:]
@@ -68,7 +75,12 @@ def test_a_broken_archive_is_a_sentence(kind: str, harm: str, tmp_path: Path, ap
 @pytest.mark.parametrize("kind", ["zip", "tar.gz"])
 def test_names_that_leave_their_folder_are_only_names(kind: str, tmp_path: Path) -> None:
     """Members called ``..`` or by absolute paths are no files of the set, and nothing is written."""
-    evil = {"../escaped": b"x", str(tmp_path / "absolute"): b"x", "set/../../up": b"x", "set/fine": b"y"}
+    evil = {
+        "../escaped": b"x",
+        str(tmp_path / "absolute"): b"x",
+        "set/../../up": b"x",
+        "set/fine": b"y",
+    }
     path = tmp_path / f"set.{kind}"
     shelf = packed(path, tar_gz(evil) if kind == "tar.gz" else zipped(evil))
     assert shelf.names() == ["fine"]  # a name with a part that begins with a dot is hidden
@@ -88,14 +100,18 @@ def test_links_in_a_tar_lead_nowhere(tmp_path: Path) -> None:
 
 
 def test_hidden_files_are_passed_over_and_linked_folders_followed(tmp_path: Path) -> None:
-    folder = write(tmp_path / "set", {**FILES, ".DS_Store": b"x", "b/.hidden/4.txt": b"x", "empty/": b""})
+    folder = write(
+        tmp_path / "set", {**FILES, ".DS_Store": b"x", "b/.hidden/4.txt": b"x", "empty/": b""}
+    )
     (folder / "linked").symlink_to(folder / "b" / "c", target_is_directory=True)
     assert Shelf(folder).names() == sorted([*FILES, "empty/", "linked/3.txt"])
 
 
 @pytest.mark.parametrize("place", ["/dev/zero", "pipe"], ids=["device", "pipe"])
 @pytest.mark.parametrize("name", ["a.zip", "a.tar.gz", "a"])
-def test_a_pipe_or_device_is_a_sentence_and_no_wait(tmp_path: Path, name: str, place: str, refused: Any) -> None:
+def test_a_pipe_or_device_is_a_sentence_and_no_wait(
+    tmp_path: Path, name: str, place: str, refused: Any
+) -> None:
     path = tmp_path / name
     if place == "pipe":
         os.mkfifo(path)

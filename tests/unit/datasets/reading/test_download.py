@@ -55,7 +55,9 @@ def left(target: Path) -> list[str]:
     return sorted(path.name for path in target.parent.iterdir() if path.suffix != ".lock")
 
 
-@pytest.mark.parametrize("faults", [[], ["503", "503"], ["wrong byte", "closed"]], ids=["none", "503", "others"])
+@pytest.mark.parametrize(
+    "faults", [[], ["503", "503"], ["wrong byte", "closed"]], ids=["none", "503", "others"]
+)
 def test_a_good_file_is_fetched_once_and_a_passing_fault_tried_again(
     faults: list[str], served: Any, target: Path
 ) -> None:
@@ -91,7 +93,9 @@ def test_what_is_not_the_published_file_is_a_sentence_and_the_next_run_recovers(
     assert target.read_bytes() == CONTENT
 
 
-def test_a_slow_server_is_waited_for(served: Any, target: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_slow_server_is_waited_for(
+    served: Any, target: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Ten pieces take longer than a silence may last; each comes in time."""
     monkeypatch.setattr(download, "RETRIES", 0)
     monkeypatch.setattr(download, "STALLED", 1.2)
@@ -100,12 +104,16 @@ def test_a_slow_server_is_waited_for(served: Any, target: Path, monkeypatch: pyt
     assert target.read_bytes() == CONTENT
 
 
-def test_kill_9_in_the_middle_leaves_no_file_of_that_name_and_the_next_run_recovers(served: Any, target: Path) -> None:
+def test_kill_9_in_the_middle_leaves_no_file_of_that_name_and_the_next_run_recovers(
+    served: Any, target: Path
+) -> None:
     served.fault = "stalled"
     killed = subprocess.Popen([sys.executable, "-c", PROGRAM, served.url, str(target), MD5])
     try:
         limit = time.monotonic() + PATIENCE
-        while not any(path.is_file() and path.stat().st_size for path in target.parent.glob(".*.part/*")):
+        while not any(
+            path.is_file() and path.stat().st_size for path in target.parent.glob(".*.part/*")
+        ):
             assert time.monotonic() < limit, "waited in vain"
             time.sleep(0.02)
     finally:
@@ -137,7 +145,9 @@ def small_disk(tmp_path: Path) -> Callable[[str], str]:
     def run(script: str) -> str:
         whole = f'mount -t tmpfs -o size=200k none "$DISK" && cd "$DISK" && {{ {script}; }} 2>&1'
         command = ["unshare", "-rm", "sh", "-c", whole]
-        return subprocess.run(command, env=given, check=True, capture_output=True, text=True, timeout=PATIENCE).stdout
+        return subprocess.run(
+            command, env=given, check=True, capture_output=True, text=True, timeout=PATIENCE
+        ).stdout
 
     try:
         run("true")
@@ -150,19 +160,24 @@ def test_a_full_disk_is_a_sentence_gets_its_room_back_and_the_next_run_recovers(
     served: Any, small_disk: Callable[[str], str]
 ) -> None:
     attempt = f'"$PYTHON" -c "$PROGRAM" {served.url} "$DISK/raw/archive.bin" {MD5} && echo fetched'
-    told = small_disk(f'{attempt}; ls -A raw; mount -o remount,size=1m "$DISK"; {attempt}; ls -A raw')
+    told = small_disk(
+        f'{attempt}; ls -A raw; mount -o remount,size=1m "$DISK"; {attempt}; ls -A raw'
+    )
     first, _, second = told.partition("ready\n")[2].partition("ready\n")
     assert first.count("sentence:") == 1
     assert os.strerror(errno.ENOSPC) in first
     assert first.splitlines()[-1] == ".archive.bin.lock"
-    assert second.splitlines()[-3:] == ["fetched", ".archive.bin.lock", "archive.bin"]  # control: there is room
+    # control: there is room
+    assert second.splitlines()[-3:] == ["fetched", ".archive.bin.lock", "archive.bin"]
 
 
 def test_a_read_only_folder_is_a_sentence_unless_the_file_is_there(
     served: Any, small_disk: Callable[[str], str]
 ) -> None:
     attempt = f'"$PYTHON" -c "$PROGRAM" {served.url} "$DISK/archive.bin" {MD5} && echo fetched'
-    wider, locked, open_again = (f'mount -o remount,{mode} "$DISK"' for mode in ("size=1m", "ro", "rw"))
+    wider, locked, open_again = (
+        f'mount -o remount,{mode} "$DISK"' for mode in ("size=1m", "ro", "rw")
+    )
     told = small_disk(f"{wider}; {locked}; {attempt}; {open_again}; {attempt}; {locked}; {attempt}")
     _, refused, allowed, there = told.split("ready\n")
     assert refused.count("sentence:") == 1

@@ -31,14 +31,26 @@ def palette(transparency: int | bytes) -> bytes:
 
 def chunk(kind: bytes, content: bytes) -> bytes:
     """Of a PNG."""
-    return struct.pack(">I", len(content)) + kind + content + struct.pack(">I", zlib.crc32(kind + content))
+    return (
+        struct.pack(">I", len(content))
+        + kind
+        + content
+        + struct.pack(">I", zlib.crc32(kind + content))
+    )
 
 
 def deep_png() -> bytes:
     """A PNG of 16 bits and three colours, which Pillow does not write, from the format's standard."""
-    high = b"".join(b"\0" + (RGB[y].astype(np.uint16) * 256 + 77).astype(">u2").tobytes() for y in range(8))
+    high = b"".join(
+        b"\0" + (RGB[y].astype(np.uint16) * 256 + 77).astype(">u2").tobytes() for y in range(8)
+    )
     header = struct.pack(">IIBBBBB", 8, 8, 16, 2, 0, 0, 0)
-    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(high)) + chunk(b"IEND", b"")
+    return (
+        b"\x89PNG\r\n\x1a\n"
+        + chunk(b"IHDR", header)
+        + chunk(b"IDAT", zlib.compress(high))
+        + chunk(b"IEND", b"")
+    )
 
 
 FRAMES = [Image.fromarray(in_three(grey)) for grey in (GREY // 64, 255 - GREY // 64)]
@@ -48,7 +60,10 @@ TURNED[0x0112] = 6  # orientation: to be turned by 90 degrees
 KINDS: dict[str, tuple[bytes, np.ndarray]] = {
     "rgb": (picture(RGB), RGB),
     "grey": (picture(GREY), in_three(GREY)),
-    "black and white": (saved(Image.fromarray(GREY > 99)), in_three(np.where(GREY > 99, 255, 0).astype(np.uint8))),
+    "black and white": (
+        saved(Image.fromarray(GREY > 99)),
+        in_three(np.where(GREY > 99, 255, 0).astype(np.uint8)),
+    ),
     "palette": (palette(1), COLOURS[GREY % 4]),
     "palette of several transparencies": (palette(bytes([0, 128, 255, 9])), COLOURS[GREY % 4]),
     "transparent": (picture(np.dstack([RGB, GREY])), RGB),
@@ -57,7 +72,10 @@ KINDS: dict[str, tuple[bytes, np.ndarray]] = {
     "bmp": (picture(RGB, "BMP"), RGB),
     "tiff": (picture(RGB, "TIFF"), RGB),
     "cmyk": (saved(Image.fromarray(RGB).convert("CMYK"), "TIFF"), RGB),
-    "animation": (saved(FRAMES[0], "GIF", save_all=True, append_images=FRAMES[1:]), in_three(GREY // 64)),
+    "animation": (
+        saved(FRAMES[0], "GIF", save_all=True, append_images=FRAMES[1:]),
+        in_three(GREY // 64),
+    ),
     "noted orientation": (saved(Image.fromarray(RGB), exif=TURNED), RGB),
 }
 
@@ -100,7 +118,9 @@ def test_what_is_no_image_is_a_sentence_that_names_the_file(content: bytes, appr
     approve(str(caught.value).partition(" (")[0])  # without the words of Pillow's
 
 
-def test_the_largest_image_is_decoded_and_no_larger_one(monkeypatch: pytest.MonkeyPatch, refused: Any) -> None:
+def test_the_largest_image_is_decoded_and_no_larger_one(
+    monkeypatch: pytest.MonkeyPatch, refused: Any
+) -> None:
     monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", 64)
     np.testing.assert_array_equal(square(picture(RGB), "a.png", 8), RGB)
     monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", 63)

@@ -38,7 +38,13 @@ AT = np.arange(31)
 HEIGHTS = np.linspace(0.95, -0.95, 31)
 ACROSS = np.sqrt(1 - HEIGHTS**2)
 IMAGES = pd.DataFrame(
-    {"image": AT, "class": AT % 3, "x": ACROSS * np.cos(2.4 * AT), "y": ACROSS * np.sin(2.4 * AT), "z": HEIGHTS}
+    {
+        "image": AT,
+        "class": AT % 3,
+        "x": ACROSS * np.cos(2.4 * AT),
+        "y": ACROSS * np.sin(2.4 * AT),
+        "z": HEIGHTS,
+    }
 )
 """Of three classes: points of a sphere, along a spiral from pole to pole."""
 
@@ -47,9 +53,13 @@ def norm(variant: str, epoch: Any) -> Any:
     return NORM[variant] * (1 + epoch) ** 0.6
 
 
-PORTRAITS = pd.DataFrame(product(("highest", "lowest"), ("cat", "dog"), range(3)), columns=["extreme", "row", "column"])
+PORTRAITS = pd.DataFrame(
+    product(("highest", "lowest"), ("cat", "dog"), range(3)), columns=["extreme", "row", "column"]
+)
 PORTRAITS["caption"] = [f"{2 - column / 4}" for column in PORTRAITS["column"]]
-PICTURES = np.arange(1, 13, dtype=np.uint8)[:, None, None, None] * np.full((4, 4, 3), (10, 4, 7), np.uint8)
+PICTURES = np.arange(1, 13, dtype=np.uint8)[:, None, None, None] * np.full(
+    (4, 4, 3), (10, 4, 7), np.uint8
+)
 """Of 4 by 4 pixels; the second is twice as bright as the first, the third three times …"""
 
 
@@ -68,11 +78,20 @@ class Made(Runs):
             at, variant = cell.coordinates, str(cell.coordinates["variant"])
             if cell.protocol == HISTORY:
                 course = pd.DataFrame({"epoch": np.arange(1, epochs + 1)})
-                self.histories[name] = course.assign(norm=norm(variant, course["epoch"]) + deviation)
+                self.histories[name] = course.assign(
+                    norm=norm(variant, course["epoch"]) + deviation
+                )
                 continue
-            gain = (GAIN[variant] - (4.0 if at["method"] == "simsiam" else 0.0)) * (cell.epoch / epochs) ** 0.5
+            gain = (GAIN[variant] - (4.0 if at["method"] == "simsiam" else 0.0)) * (
+                cell.epoch / epochs
+            ) ** 0.5
             best = abs(math.log(float(at.get("objective.temperature", 0.5)) / 0.5))
-            accuracy = START[str(at["dataset"])] + gain - 3 * best + 0.002 * (float(at.get("batch.size", 128)) - 128)
+            accuracy = (
+                START[str(at["dataset"])]
+                + gain
+                - 3 * best
+                + 0.002 * (float(at.get("batch.size", 128)) - 128)
+            )
             means = {"spread": 0.5, "norm": norm(variant, cell.epoch)}
             self.tell(cell, means.get(cell.measure, accuracy) + deviation)
             if on_pixels(self.plan.protocols[PAPER][cell.protocol]):
@@ -84,13 +103,19 @@ class Made(Runs):
             assert cell.run is not None
             self.tell(cell, START[str(cell.coordinates["dataset"])] + 0.5 + SEEDS[cell.run.seed])
         self.measure(*(name for _, name in self.plan.artifacts))
-        never = [("made_up.steps.never", "as printed", "seeds", seed, math.inf) for seed in range(3)]
+        never = [
+            ("made_up.steps.never", "as printed", "seeds", seed, math.inf) for seed in range(3)
+        ]
         self.answers("halves", ("made_up.steps.seven", "as printed", "value", 0, 7.0), *never)
         folder = self.plan.config.results / "simulations" / PAPER
         compute = importlib.import_module(self.plan.config.study_code(PAPER, "halves").compute)
         made = compute.halves(Context(self.plan.config, PAPER)).tables
-        tables.write(folder, {name: (one, list(one)) for name, one in made.items()}, [folder / "answers.csv"])
-        self.theory(("made_up.theorem", PAPER, "as printed", 100, 90, 0, 0.0, "", "no counterexample"))
+        tables.write(
+            folder, {name: (one, list(one)) for name, one in made.items()}, [folder / "answers.csv"]
+        )
+        self.theory(
+            ("made_up.theorem", PAPER, "as printed", 100, 90, 0, 0.0, "", "no counterexample")
+        )
         exact_claims.write_theorems(self.plan.config, exact.of_scale(self.plan.config))
         exact_claims.write_studies(self.plan.config, PAPER, exact.of_scale(self.plan.config))
 
@@ -136,7 +161,9 @@ def make(tmp_path: Path, measured: Callable[..., Made]) -> Callable[..., Made]:
 
     def _make(scale: str = "small", folder: str = "project", **overrides: Any) -> Made:
         undrawn = shutil.ignore_patterns("runs", "evaluations")  # of 1,800 files all but a hundred
-        shutil.copytree(measured(scale, **overrides).plan.config.root, tmp_path / folder, ignore=undrawn)
+        shutil.copytree(
+            measured(scale, **overrides).plan.config.root, tmp_path / folder, ignore=undrawn
+        )
         return Made(tmp_path / folder, scale, **overrides)
 
     return _make

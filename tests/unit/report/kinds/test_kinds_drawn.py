@@ -28,14 +28,28 @@ from ....harm import flip
 from .. import approval
 from .conftest import PROJECT, Made
 
-FIGURES = ("courses", "sweep", "sets", "squares", "oblong", "spread", "faces", "globes", "heights", "gains", "buckets")
+FIGURES = (
+    "courses",
+    "sweep",
+    "sets",
+    "squares",
+    "oblong",
+    "spread",
+    "faces",
+    "globes",
+    "heights",
+    "gains",
+    "buckets",
+)
 PLAIN = "method=simclr;variant=plain;dataset=first"
 SQUARE = f"{PLAIN};batch.size=128;objective.temperature=0.1;measure=knn_top1"
 
 
 def panels(figure: Figure) -> list[Axes]:
     """Its panels, without bars of colours."""
-    return figure.findobj(lambda one: isinstance(one, Axes) and one.get_visible() and one.get_label() != "<colorbar>")
+    return figure.findobj(
+        lambda one: isinstance(one, Axes) and one.get_visible() and one.get_label() != "<colorbar>"
+    )
 
 
 def told(figure: Figure) -> list[str]:
@@ -64,17 +78,26 @@ def means(made: Made, name: str) -> list[float]:
 def marked(figure: Figure, along: str) -> np.ndarray:
     """Where lines and dots are, along x or y, in data."""
     lines = [line for axes in panels(figure) for line in axes.lines]
-    return np.concatenate([np.ravel(line.get_xdata() if along == "x" else line.get_ydata()) for line in lines])
+    return np.concatenate(
+        [np.ravel(line.get_xdata() if along == "x" else line.get_ydata()) for line in lines]
+    )
 
 
 @pytest.mark.parametrize(
     ("name", "along", "scale"),
     [
-        *(("courses", "y", "small"), ("sweep", "y", "small"), ("sets", "y", "small"), ("heights", "x", "small")),
+        *(
+            ("courses", "y", "small"),
+            ("sweep", "y", "small"),
+            ("sets", "y", "small"),
+            ("heights", "x", "small"),
+        ),
         *(("courses", "y", "paper"), ("sweep", "y", "paper")),
     ],
 )
-def test_every_mean_of_the_csv_is_drawn(measured: Any, figure: Any, name: str, along: str, scale: str) -> None:
+def test_every_mean_of_the_csv_is_drawn(
+    measured: Any, figure: Any, name: str, along: str, scale: str
+) -> None:
     drawn = marked(figure(name, scale), along)
     expected = means(measured(scale), name)
     assert expected
@@ -85,7 +108,11 @@ def test_every_mean_of_the_csv_is_drawn(measured: Any, figure: Any, name: str, a
 def test_a_band_encloses_its_line_and_has_its_colour(figure: Any, name: str) -> None:
     enclosed = 0
     for axes in panels(figure(name)):
-        colours = {to_hex(line.get_color()): line for line in axes.lines if line.get_marker() not in ("", "None")}
+        colours = {
+            to_hex(line.get_color()): line
+            for line in axes.lines
+            if line.get_marker() not in ("", "None")
+        }
         for band in (one for one in axes.collections if len(one.get_paths())):
             line = colours[to_hex(band.get_facecolor()[0])]
             corners = band.get_paths()[0].vertices
@@ -102,7 +129,10 @@ def test_names_that_are_no_formula_end_no_kind_of_drawing(make: Any) -> None:
     project = make().plan.config.root
     file = project / "papers" / "made_up" / "paper.yaml"
     words = (
-        file.read_text(encoding="utf-8").replace("SimCLR", "$_$").replace("default", "$x^$").replace("First-10", "$$")
+        file.read_text(encoding="utf-8")
+        .replace("SimCLR", "$_$")
+        .replace("default", "$x^$")
+        .replace("First-10", "$$")
     )
     file.write_text(words, encoding="utf-8")
     named = Made(project, "small")
@@ -127,10 +157,19 @@ def test_with_one_pretraining_nothing_is_said_of_several(measured: Any, tmp_path
     of_kind = {one.plan.config.papers["made_up"].measured[name].draw: name for name in FIGURES}
     for name, declared in one.plan.config.papers["made_up"].measured.items():
         drawn = registry.artifact_kind(declared.draw).folder == "figures"
-        texts = [*one.show(name).notes, *(told(one.draw(name)) if drawn and name in of_kind.values() else ())]
-        assert [found for text in texts if (found := MANY.search(text.partition("Protocol:")[0]))] == [], name
+        texts = [
+            *one.show(name).notes,
+            *(told(one.draw(name)) if drawn and name in of_kind.values() else ()),
+        ]
+        assert [
+            found for text in texts if (found := MANY.search(text.partition("Protocol:")[0]))
+        ] == [], name
         assert any("n = 1 (seed 0)" in text for text in texts)
-    control = [note for name in one.plan.config.papers["made_up"].measured for note in all_seeds.show(name).notes]
+    control = [
+        note
+        for name in one.plan.config.papers["made_up"].measured
+        for note in all_seeds.show(name).notes
+    ]
     assert any(MANY.search(note) for note in control)
 
 
@@ -142,22 +181,36 @@ def test_no_text_is_small_or_cut_off_or_upon_another(figure: Any, name: str) -> 
 
 def test_numbers_by_hand(figure: Any) -> None:
     """The published scale's squares, the medians of the norms' distribution, and dots of two methods and datasets."""
-    squares = {tuple(text.get_position()): text.get_text() for text in panels(figure("squares", "paper"))[0].texts}
+    squares = {
+        tuple(text.get_position()): text.get_text()
+        for text in panels(figure("squares", "paper"))[0].texts
+    }
     assert squares[1.5, 1.5] == "60.3\n(63.2)"  # 60 + 0.002 · 128
     assert squares[0.5, 0.5] == "55.2"  # 60 - 3 ln 5
     lines = panels(figure("spread"))[0].lines
     assert len(lines) == 3 * 5  # a line for each seed
-    assert (lines[5].get_xdata()[50], lines[5].get_ydata()[50]) == (pytest.approx(0.9 * 11**0.6), 50)
+    assert (lines[5].get_xdata()[50], lines[5].get_ydata()[50]) == (
+        pytest.approx(0.9 * 11**0.6),
+        50,
+    )
     (axis,) = panels(figure("heights"))
-    dots = [line for line in axis.lines if (line.get_marker(), line.get_color()) == ("o", style.COLOURS[0])]
+    dots = [
+        line
+        for line in axis.lines
+        if (line.get_marker(), line.get_color()) == ("o", style.COLOURS[0])
+    ]
     assert [round(line.get_xdata()[0], 6) for line in dots] == [60, 64, 37, 41, 56, 60, 33, 37]
     titles = [text.get_text() for text in axis.texts if text.get_fontweight() == "bold"]
     sets = ("stand_in (for FIRST-10)", "Second-100")
-    assert titles == [f"{dataset}, {method}" for method in ("SimCLR", "SimSiam") for dataset in sets]
+    assert titles == [
+        f"{dataset}, {method}" for method in ("SimCLR", "SimSiam") for dataset in sets
+    ]
 
 
 def without(table: str, where: str) -> Callable[[Any, str], None]:
-    return lambda made, name: made.alter(name, table, lambda rows: rows[~rows["coordinates"].str.contains(where)])
+    return lambda made, name: made.alter(
+        name, table, lambda rows: rows[~rows["coordinates"].str.contains(where)]
+    )
 
 
 def lost(where: str, how: str = "diverged") -> Callable[[Any, str], None]:
@@ -184,7 +237,9 @@ def test_what_is_not_there_says_so(
     lose(made, name)
     for drawn, expected in ((figure(name), []), (made.draw(name), said)):
         texts = [text.get_text().strip() for axis in panels(drawn) for text in axis.texts]
-        assert [text for text in texts if text in ("not run", "not\nrun", "diverged", "undefined")] == expected
+        assert [
+            text for text in texts if text in ("not run", "not\nrun", "diverged", "undefined")
+        ] == expected
 
 
 def test_a_cell_without_pictures_has_no_panel_words_for_columns_are_headings_and_many_classes_have_no_legend(
@@ -198,18 +253,28 @@ def test_a_cell_without_pictures_has_no_panel_words_for_columns_are_headings_and
     assert len(axes) == 2
     for axis in axes:
         assert [label.get_text() for label in axis.get_xticklabels()] == [*said.values()]
-    made.alter("globes", "points", lambda rows: rows.assign(**{"class": [str(row) for row in range(len(rows))]}))
+    made.alter(
+        "globes",
+        "points",
+        lambda rows: rows.assign(**{"class": [str(row) for row in range(len(rows))]}),
+    )
     assert not made.draw("globes").subfigs[0].legends
 
 
-def test_axes_show_lines_within_wide_bands_even_numbers_evenly_and_twenty_points_of_a_heat_map(make: Any) -> None:
+def test_axes_show_lines_within_wide_bands_even_numbers_evenly_and_twenty_points_of_a_heat_map(
+    make: Any,
+) -> None:
     """Means of the map lie within 13 points of each other on each set, and within 36 of both: here one set is left."""
     made = make()
     made.alter("sets", "summary", lambda rows: rows.assign(low=-300.0, high=400.0))
     low, high = panels(made.draw("sets"))[0].get_ylim()
     # From the untrained to the best: half of that above, and below as far as an accuracy goes, which is to 0.
-    assert (low, high) == (pytest.approx(-0.06 * (64 - 12.5)), pytest.approx(64 + (0.5 + 0.06) * (64 - 12.5)))
-    without("summary", r"temperature=1\.[12]")(made, "buckets")  # the axis ends at 1, the last value that was run
+    assert (low, high) == (
+        pytest.approx(-0.06 * (64 - 12.5)),
+        pytest.approx(64 + (0.5 + 0.06) * (64 - 12.5)),
+    )
+    # the axis ends at 1, the last value that was run
+    without("summary", r"temperature=1\.[12]")(made, "buckets")
     (axis,) = panels(made.draw("buckets"))
     assert axis.get_xscale() == "linear"
     assert axis.get_xlim() == pytest.approx((0.1 - 0.04 * 0.9, 1.0 + 0.04 * 0.9))
@@ -228,7 +293,9 @@ def test_what_was_not_run_has_no_place_and_is_counted(make: Any) -> None:
         assert len(axis.get_yticks()) == 2
         assert not [text for text in axis.texts if text.get_text() == "not\nrun"]
     said = " ".join(told(figure)).replace(" / ", " ")
-    assert "2 of 3 published values of τ were run; 2 of 4 published values of batch were run" in said
+    assert (
+        "2 of 3 published values of τ were run; 2 of 4 published values of batch were run" in said
+    )
 
 
 def test_curves_of_one_dot_are_a_sentence_beside_their_table(make: Any) -> None:
@@ -239,26 +306,42 @@ def test_curves_of_one_dot_are_a_sentence_beside_their_table(make: Any) -> None:
     assert any("no line has two values" in text and "sweep.csv" in text for text in told(figure))
 
 
-def test_more_lines_than_one_can_tell_apart_have_a_panel_each(make: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_more_lines_than_one_can_tell_apart_have_a_panel_each(
+    make: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     made = make()
     monkeypatch.setattr(lines, "MOST", 3)
     axes = panels(made.draw("sets"))
-    named = [f"{method}, {variant}" for method in ("SimCLR", "SimSiam") for variant in ("default", "cut <c=3> | *")]
+    named = [
+        f"{method}, {variant}"
+        for method in ("SimCLR", "SimSiam")
+        for variant in ("default", "cut <c=3> | *")
+    ]
     assert [axis.get_title(loc="left").replace("\n", " ") for axis in axes] == named
     for axis in axes:
-        assert sum(line.get_marker() not in ("", "None") and line.get_xdata().size > 0 for line in axis.lines) == 1
+        assert (
+            sum(
+                line.get_marker() not in ("", "None") and line.get_xdata().size > 0
+                for line in axis.lines
+            )
+            == 1
+        )
 
 
 def test_lines_differ_in_more_than_colour(figure: Any) -> None:
     for axis in panels(figure("courses")):
         drawn = [
-            line.get_marker() for line in axis.lines if line.get_marker() not in ("", "None") and line.get_xdata().size
+            line.get_marker()
+            for line in axis.lines
+            if line.get_marker() not in ("", "None") and line.get_xdata().size
         ]
         assert len({*drawn}) == len(drawn) == 4
 
 
 @pytest.mark.parametrize(("pixels", "said"), [(99.0, True), (50.0, False)])
-def test_a_figure_says_that_raw_pixels_are_better_than_every_encoder(make: Any, pixels: float, said: bool) -> None:
+def test_a_figure_says_that_raw_pixels_are_better_than_every_encoder(
+    make: Any, pixels: float, said: bool
+) -> None:
     made = make()
 
     def alter(rows: pd.DataFrame) -> pd.DataFrame:
@@ -275,7 +358,13 @@ def test_effects_are_sorted_and_filled_where_the_interval_excludes_zero(make: An
     """Of five effects, one spans zero, one is of a single run, and one is unknown: the caption alone names it."""
     made = make()
     cut = "method=simclr;variant=cut;dataset=first;objective.temperature={};measure=knn_top1"
-    known = {0.1: (2.0, 1.0), 0.5: (3.0, 0.5), 1: (-1.0, 1.5), 2: (9.0, math.nan), 5: (math.nan, math.nan)}
+    known = {
+        0.1: (2.0, 1.0),
+        0.5: (3.0, 0.5),
+        1: (-1.0, 1.5),
+        2: (9.0, math.nan),
+        5: (math.nan, math.nan),
+    }
     for temperature, (effect, half) in known.items():
         bounds = {"low_holm": effect - half, "high_holm": effect + half}
         made.change("gains", "effects", cut.format(temperature), effect=effect, **bounds)
@@ -286,7 +375,8 @@ def test_effects_are_sorted_and_filled_where_the_interval_excludes_zero(make: An
     assert [line.get_xdata()[0] for line in drawn] == [9.0, 3.0, 2.0, -1.0]
     hollow = [line for line in drawn if line.get_markerfacecolor() == "white"]
     assert hollow == [drawn[0], drawn[3]]
-    assert {line.get_markeredgecolor() for line in hollow} == {style.COLOURS[0]}  # a hollow point is seen
+    # a hollow point is seen
+    assert {line.get_markeredgecolor() for line in hollow} == {style.COLOURS[0]}
     ends = [tuple(line.get_xdata()) for line in axis.lines if line.get_linewidth() > 2]
     assert ends[1:] == [(2.5, 3.5), (1.0, 3.0), (-2.5, 0.5)]
     assert np.isnan(ends[0]).all()
@@ -302,7 +392,9 @@ def test_csv_holds_what_is_drawn(make: Any) -> None:
     drawn = (folder / f"{name}.csv" for name in ("spread", "faces", "globes"))
     spread, faces, globes = (pd.read_csv(path, dtype=str, keep_default_na=False) for path in drawn)
     assert len(spread) == 2 * 3 * 5 * 101
-    assert ["first", "stand_in", "small"] in spread[["dataset", "measured_on", "scale"]].to_numpy().tolist()
+    assert ["first", "stand_in", "small"] in spread[
+        ["dataset", "measured_on", "scale"]
+    ].to_numpy().tolist()
     assert tuple(faces) == (*SINGLE, "seed", "run", "row", "column", "caption", "scale")
     assert len(faces) == 24
     assert faces.loc[4, ["row", "column", "caption", "seed"]].tolist() == ["dog", "1", "1.75", "0"]
@@ -346,6 +438,9 @@ def test_a_rotation_of_the_points_leaves_distances_on_the_map() -> None:
     points = generator.normal(size=(20, 3)) + np.array([0, 0, 1])
     points /= np.linalg.norm(points, axis=1, keepdims=True)
     turned = points @ np.linalg.qr(generator.normal(size=(3, 3)))[0]
-    apart = [np.linalg.norm(flat[:, None] - flat, axis=2) for flat in map(sphere.about_their_middle, (points, turned))]
+    apart = [
+        np.linalg.norm(flat[:, None] - flat, axis=2)
+        for flat in map(sphere.about_their_middle, (points, turned))
+    ]
     assert apart[0] == pytest.approx(apart[1])
     assert np.abs(points[:, None] - turned).max() > 0.5

@@ -33,16 +33,27 @@ def test_a_drawing_has_its_subject_as_title_or_its_finding_and_the_studys_own_cs
 ) -> None:
     made = make()
     results = made.build("sketch")
-    csv = [(results / of / "made_up" / "sketch.csv").read_bytes() for of in ("figures", "simulations")]
+    csv = [
+        (results / of / "made_up" / "sketch.csv").read_bytes() for of in ("figures", "simulations")
+    ]
     assert csv[0] == csv[1]
-    context, small = Context(made.results, made.plan.config.papers["made_up"], "sketch"), studies.SIZE_NOTICE
+    context, small = (
+        Context(made.results, made.plan.config.papers["made_up"], "sketch"),
+        studies.SIZE_NOTICE,
+    )
     assert words(context) == ["A sketch", "Halves by step", small]
     draw = importlib.import_module(made.plan.config.study_code("made_up", "halves").draw)
     plain = draw.sketch
-    monkeypatch.setattr(draw, "sketch", lambda table: plain(table)._replace(finding=f"Of {len(table)} steps"))
+    monkeypatch.setattr(
+        draw, "sketch", lambda table: plain(table)._replace(finding=f"Of {len(table)} steps")
+    )
     assert words(context) == ["Of 3 steps", "A sketch. Halves by step", small]
     table = studies.computed(context)
-    for column, repeats, said in (("n", [8, 6, 1], " n = 8 seeds."), ("trials", 20, " n = 20 trials."), ("n", 1, "")):
+    for column, repeats, said in (
+        ("n", [8, 6, 1], " n = 8 seeds."),
+        ("trials", 20, " n = 20 trials."),
+        ("n", 1, ""),
+    ):
         given = table.assign(**{column: repeats})
         monkeypatch.setattr(studies, "computed", lambda _, given=given: given)
         assert words(context)[2] == small + said
@@ -54,7 +65,8 @@ def test_every_artifact_is_bound_to_claims_and_its_choices_are_listed() -> None:
     for name, document in RELEASED.papers.items():
         choices = RELEASED.folders[name] / "figures.md"
         known = printed.load(ROOT / "papers" / name / "claims.csv")
-        for artifact, declared in document.studied.items():  # whether or not the data that some need are here
+        # whether or not the data that some need are here
+        for artifact, declared in document.studied.items():
             assert not set(declared.shows) - {claim.id for claim in known}, artifact
             assert declared.shows or any(claim.artifact == artifact for claim in known), artifact
             shared = declared.study in paper_code.shared_studies()
@@ -79,6 +91,14 @@ def test_every_study_belongs_to_an_artifact_and_draws_those_that_name_it() -> No
     for paper, study in {(paper, study) for paper, study, _ in declared}:
         module = importlib.import_module(RELEASED.study_code(paper, study).draw)
         functions = inspect.getmembers(module, inspect.isfunction)
-        drawn = {name for name, one in functions if one.__module__ == module.__name__ and not name.startswith("_")}
-        asked = {key for of_paper, named, key in declared if named == study and (of_paper == paper or study in shared)}
+        drawn = {
+            name
+            for name, one in functions
+            if one.__module__ == module.__name__ and not name.startswith("_")
+        }
+        asked = {
+            key
+            for of_paper, named, key in declared
+            if named == study and (of_paper == paper or study in shared)
+        }
         assert drawn == asked, (paper, study)

@@ -12,7 +12,14 @@ from typing import Any
 PATIENCE = 60
 """Seconds to wait for an answer."""
 FLAGS = (
-    *("--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-dev-shm-usage", "--mute-audio"),
+    *(
+        "--headless=new",
+        "--no-sandbox",
+        "--disable-gpu",
+        "--no-first-run",
+        "--disable-dev-shm-usage",
+        "--mute-audio",
+    ),
     *("--disable-background-networking", "--disable-component-update", "--remote-debugging-pipe"),
 )
 
@@ -26,10 +33,18 @@ class Tab:
     """One page. ``events`` holds what the browser reported: requests, errors of the script, lines of the console."""
 
     def __init__(self, to_browser: int, from_browser: int) -> None:
-        self._to, self._from, self._count, self._session, self._rest = to_browser, from_browser, 0, "", b""
+        self._to, self._from, self._count, self._session, self._rest = (
+            to_browser,
+            from_browser,
+            0,
+            "",
+            b"",
+        )
         self.events: list[dict[str, Any]] = []
         target = self.call("Target.createTarget", url="about:blank")["targetId"]
-        self._session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+        self._session = self.call("Target.attachToTarget", targetId=target, flatten=True)[
+            "sessionId"
+        ]
         for domain in ("Page", "Runtime", "Network", "Log"):
             self.call(f"{domain}.enable")
 
@@ -67,7 +82,9 @@ class Tab:
 
     def run(self, script: str) -> Any:
         """The value of an expression of JavaScript; a promise is awaited."""
-        done = self.call("Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True)
+        done = self.call(
+            "Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True
+        )
         if "exceptionDetails" in done:
             raise RuntimeError(done["exceptionDetails"]["exception"]["description"])
         return done["result"].get("value")
@@ -106,11 +123,15 @@ def tab() -> Iterator[Tab]:
     assert found is not None
     commands, to_browser = os.pipe()
     from_browser, answers = os.pipe()
-    with tempfile.TemporaryDirectory(prefix="hypersphere-browser-", ignore_cleanup_errors=True) as profile:
+    with tempfile.TemporaryDirectory(
+        prefix="hypersphere-browser-", ignore_cleanup_errors=True
+    ) as profile:
         # Chromium reads commands from file 3 and answers on file 4; ``answers`` was opened fourth, and is neither.
         wired = f'exec "$@" 3<&{commands} 4>&{answers} </dev/null >/dev/null 2>&1'
         program_and_flags = [found, *FLAGS, f"--user-data-dir={profile}"]
-        process = subprocess.Popen(["bash", "-c", wired, "bash", *program_and_flags], pass_fds=(commands, answers))
+        process = subprocess.Popen(
+            ["bash", "-c", wired, "bash", *program_and_flags], pass_fds=(commands, answers)
+        )
         os.close(commands)
         os.close(answers)
         try:

@@ -18,7 +18,9 @@ from .. import made_up
 from ..conftest import ROOT
 from . import browser
 
-pytestmark = pytest.mark.skipif(browser.program() is None, reason="there is no Chromium on the path")
+pytestmark = pytest.mark.skipif(
+    browser.program() is None, reason="there is no Chromium on the path"
+)
 
 
 class Opened(NamedTuple):
@@ -55,7 +57,13 @@ class Opened(NamedTuple):
 REPORT: dict[str, Any] = {
     "claims": len(made_up.CLAIMS),
     "elsewhere": ("pos.gain", "#?sort=apart"),
-    "printed": {".lead": True, ".plate": True, ".paper > summary": True, ".filters": False, ".claim > summary": False},
+    "printed": {
+        ".lead": True,
+        ".plate": True,
+        ".paper > summary": True,
+        ".filters": False,
+        ".claim > summary": False,
+    },
     "filtered": {
         "document=embedding_norms": ["cut.gain"],
         "kind=theorem&result=disagrees": ["theorem.false"],
@@ -70,7 +78,12 @@ REPORT: dict[str, Any] = {
 SCORECARD: dict[str, Any] = {
     "claims": 14,
     "elsewhere": ("alpha.faces", "#?origin=ours"),
-    "printed": {".results": True, ".paper > summary": True, ".claim > summary": False, "#conditions": False},
+    "printed": {
+        ".results": True,
+        ".paper > summary": True,
+        ".claim > summary": False,
+        "#conditions": False,
+    },
     "filtered": {
         "document=alpha&kind=study&verdict=exact": ["alpha.rate"],
         "text=SHARES%20are": ["alpha.shares"],
@@ -101,9 +114,14 @@ of_the_scorecard = pytest.mark.parametrize("page", ["scorecard"], indirect=True)
 
 def test_it_needs_no_network_and_its_script_does_not_complain(page: Opened) -> None:
     told = page.tab.events
-    sent = [one["params"]["request"]["url"] for one in told if one["method"] == "Network.requestWillBeSent"]
+    sent = [
+        one["params"]["request"]["url"]
+        for one in told
+        if one["method"] == "Network.requestWillBeSent"
+    ]
     assert [address for address in sent if not address.startswith("data:")] == [page.address]
-    complaints = {"Runtime.exceptionThrown", "Runtime.consoleAPICalled", "Log.entryAdded"}  # of script and console
+    # of script and console
+    complaints = {"Runtime.exceptionThrown", "Runtime.consoleAPICalled", "Log.entryAdded"}
     assert [one for one in told if one["method"] in complaints] == []
 
 
@@ -131,11 +149,15 @@ def test_a_permalink_may_hold_any_character(page: Opened, part: str) -> None:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_a_narrow_window_needs_no_sideways_scrolling_in_either_scheme(page: Opened, scheme: str) -> None:
+def test_a_narrow_window_needs_no_sideways_scrolling_in_either_scheme(
+    page: Opened, scheme: str
+) -> None:
     page.tab.media(scheme=scheme)
     page.tab.resize(390)
     page.tab.run("for (const one of document.querySelectorAll('details')) one.open = true")
-    assert page.tab.run("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
+    assert page.tab.run(
+        "document.documentElement.scrollWidth <= document.documentElement.clientWidth"
+    )
     looks = [
         page.tab.run(f"getComputedStyle(document.querySelector('{one}')).{look}")
         for one, look in (
@@ -161,7 +183,9 @@ def test_print_has_what_is_unfolded(page: Opened) -> None:
     page.tab.media("print")
     shown = f"{list(page.printed)}.map((one) => document.querySelector(one).checkVisibility())"
     assert page.tab.run(shown) == list(page.printed.values())
-    page.tab.run("for (const one of document.querySelectorAll('.paper, .part, .group')) one.open = true")
+    page.tab.run(
+        "for (const one of document.querySelectorAll('.paper, .part, .group')) one.open = true"
+    )
     assert page.tab.run("document.querySelector('.claim > summary').checkVisibility()")
 
 
@@ -169,7 +193,9 @@ def test_without_its_script_the_page_has_every_claim_and_no_dead_controls(page: 
     page.tab.call("Emulation.setScriptExecutionDisabled", value=True)
     try:
         page.tab.open(page.address)
-        assert page.tab.run("[...document.querySelectorAll('form[role=search]')].every((one) => one.hidden)")
+        assert page.tab.run(
+            "[...document.querySelectorAll('form[role=search]')].every((one) => one.hidden)"
+        )
         assert len(page.seen) == page.claims
     finally:
         page.tab.call("Emulation.setScriptExecutionDisabled", value=False)
@@ -206,7 +232,9 @@ def test_every_count_is_that_of_the_claims_that_its_link_shows(page: Opened) -> 
 
 def test_a_result_has_no_colour_of_its_own_beside_the_word(page: Opened) -> None:
     """Who sees no colours reads the same."""
-    words = "[...document.querySelectorAll('.claim > summary > .badge')].map((one) => one.textContent)"
+    words = (
+        "[...document.querySelectorAll('.claim > summary > .badge')].map((one) => one.textContent)"
+    )
     assert {*page.tab.run(words)} <= {*RESULTS}
 
 
@@ -236,9 +264,8 @@ def test_findings_come_first_and_lead_to_their_question_and_its_claims(page: Ope
 
 @of_the_report
 def test_a_forest_is_drawn_for_a_narrow_window(page: Opened) -> None:
-    drawn = (
-        "(({currentSrc, naturalWidth}) => [currentSrc, naturalWidth])(document.querySelector('#forest ~ figure img'))"
-    )
+    image = "document.querySelector('#forest ~ figure img')"
+    drawn = f"(({{currentSrc, naturalWidth}}) => [currentSrc, naturalWidth])({image})"
     wide = page.tab.run(drawn)
     page.tab.resize(390)
     narrow = page.tab.run(drawn)
@@ -259,10 +286,14 @@ def test_no_hit_says_so_and_a_hit_by_some_of_the_words_says_that(page: Opened) -
 
 @of_the_report
 def test_links_to_the_repository_are_files_of_it(page: Opened) -> None:
-    links = page.tab.run("[...document.querySelectorAll('a[href]')].map((one) => one.getAttribute('href'))")
+    links = page.tab.run(
+        "[...document.querySelectorAll('a[href]')].map((one) => one.getAttribute('href'))"
+    )
     files = {link.removeprefix("../../") for link in links if link.startswith("../../")}
     assert "papers/margins/theorems.py" in files
-    missing = [file for file in files if not (ROOT / file).exists() and not file.startswith("tests/")]
+    missing = [
+        file for file in files if not (ROOT / file).exists() and not file.startswith("tests/")
+    ]
     assert missing == []
 
 

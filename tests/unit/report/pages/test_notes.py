@@ -18,9 +18,20 @@ def test_cells_with_other_seeds_are_said_to_have_them() -> None:
     """The conditions of an artifact are those of its own measurements, whatever the scale asks for."""
 
     def conditions(**seeds: list[int]) -> str:
-        rows = [{"coordinates": cell, "seed": float(seed)} for cell, some in seeds.items() for seed in some]
+        rows = [
+            {"coordinates": cell, "seed": float(seed)}
+            for cell, some in seeds.items()
+            for seed in some
+        ]
         rows.append({"coordinates": "chance", "seed": float("nan")})
-        made = {"run": "a", "status": "finished", "device": "cpu", "kind": "cpu", "precision": "float32", "torch": "2"}
+        made = {
+            "run": "a",
+            "status": "finished",
+            "device": "cpu",
+            "kind": "cpu",
+            "precision": "float32",
+            "torch": "2",
+        }
         runs = pd.DataFrame([made | {"weights": "", "alike": ""}])
         about = SimpleNamespace(table={"measurements": pd.DataFrame(rows), "runs": runs}.get)
         return notes.conditions(about).partition(";")[0]

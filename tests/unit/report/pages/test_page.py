@@ -75,7 +75,9 @@ def part(page: str, name: str) -> str:
 
 def row(page: str, name: str) -> str:
     """A claim, with its line and its card."""
-    return re.split(r'<details class="(?:claim|group|part)|</section>', page[page.index(f'id="{name}"') :])[0]
+    return re.split(
+        r'<details class="(?:claim|group|part)|</section>', page[page.index(f'id="{name}"') :]
+    )[0]
 
 
 def said(text: str, name: str) -> tuple[str, str, str]:
@@ -95,7 +97,12 @@ OF_A_SCALE = ("shown-alpha", "missing-alpha", "choices-alpha")
 def test_the_words_of_the_page_are_as_approved(report_page: Path, quick: Any) -> None:
     """Of made-up claims on the released papers, whose errata are left out; and then what one scale has beside it."""
     text, of_scale = report_page.read_text(encoding="utf-8"), quick.read("scorecard.html")
-    text = re.sub(r'<details class="part" id="errata-.*?(?=<details class="p|</section>)', "", text, flags=re.DOTALL)
+    text = re.sub(
+        r'<details class="part" id="errata-.*?(?=<details class="p|</section>)',
+        "",
+        text,
+        flags=re.DOTALL,
+    )
     parts = [text[text.index("<h1>") : text.index('<h2 id="settle"')]]
     parts += [of_scale[of_scale.index("<h1>") : of_scale.index('<h2 id="claims"')]]
     parts += [f"<p {part(of_scale, name)}" for name in OF_A_SCALE]
@@ -108,8 +115,14 @@ def test_page_is_well_formed_and_needs_no_network(quick: Any, report_page: Path,
     file = report_page if name == "report" else quick.folder / "scorecard.html"
     page = file.read_text(encoding="utf-8")
     parsed = Page(page)
-    assert not [link for link in parsed.links if re.match(r"[a-z]+:|//|/", link) and not link.startswith("data:")]
-    anchors = {link[1:] for link in parsed.links if link.startswith("#") and not link.startswith("#?")}
+    assert not [
+        link
+        for link in parsed.links
+        if re.match(r"[a-z]+:|//|/", link) and not link.startswith("data:")
+    ]
+    anchors = {
+        link[1:] for link in parsed.links if link.startswith("#") and not link.startswith("#?")
+    }
     assert anchors <= set(parsed.ids)
     assert [name for name, number in Counter(parsed.ids).items() if number > 1] == []
     namespace = r"(?!www\.w3\.org/2000/svg)"  # a name, which nothing fetches
@@ -122,7 +135,9 @@ def test_page_is_well_formed_and_needs_no_network(quick: Any, report_page: Path,
     assert len(parsed.unfolded) < 25 * 150  # at most 25 screens, of 150 words or more
 
 
-def test_every_claim_is_there_with_its_runs_and_proofs_that_are_linked_relative_to_the_page(quick: Any) -> None:
+def test_every_claim_is_there_with_its_runs_and_proofs_that_are_linked_relative_to_the_page(
+    quick: Any,
+) -> None:
     """Of a study: its numbers, its answers, code and test; of a theorem: theory.csv; of a measurement: its cells."""
     page = quick.read("scorecard.html")
     assert {one["id"] for one in quick.claims} <= set(Page(page).ids)
@@ -136,7 +151,8 @@ def test_every_claim_is_there_with_its_runs_and_proofs_that_are_linked_relative_
         "../../papers/alpha/claims.csv",
         *("statistics/alpha/table1/measurements.csv", "../../papers/alpha/paper.yaml"),
     } <= found
-    assert re.findall(r'href="#(\w+)"', row(page, "alpha.one.x2")) == ["X2"]  # the erratum of a statement
+    # the erratum of a statement
+    assert re.findall(r'href="#(\w+)"', row(page, "alpha.one.x2")) == ["X2"]
 
 
 def test_a_scale_says_the_result_beside_the_verdict_and_a_small_one_settles_nothing(
@@ -153,11 +169,15 @@ def test_a_scale_says_the_result_beside_the_verdict_and_a_small_one_settles_noth
     assert "Not a reproduction" in text
     changed = make("paper", verdict="laptop only", epochs=2)
     changed.build()
-    assert "Not a reproduction: numbers of the published scale were changed" in changed.read("scorecard.html")
+    assert "Not a reproduction: numbers of the published scale were changed" in changed.read(
+        "scorecard.html"
+    )
 
 
 @pytest.mark.parametrize("verdict", [*Verdict])
-def test_a_claim_has_the_result_of_its_answer_and_a_colour_where_it_is_settled(quick: Any, verdict: str) -> None:
+def test_a_claim_has_the_result_of_its_answer_and_a_colour_where_it_is_settled(
+    quick: Any, verdict: str
+) -> None:
     answer = Verdict.of(verdict).answer
     for one in tables.rows(quick.results.claims):
         claim = entries.entry(quick.plan.config, one | {"verdict": verdict, "answer": answer})
@@ -179,12 +199,17 @@ def test_rows_and_columns_of_the_table_of_results_add_up_to_the_published_claims
 ) -> None:
     file = report_page if name == "report" else quick.folder / "scorecard.html"
     claims = made_up.CLAIMS if name == "report" else quick.claims
-    table = re.search(r'<table class="results">.*?</table>', file.read_text(encoding="utf-8"), re.DOTALL)
+    table = re.search(
+        r'<table class="results">.*?</table>', file.read_text(encoding="utf-8"), re.DOTALL
+    )
     assert table
     rows = [
-        re.findall(r"[\d,–]+(?=</(?:a|td|span)>)", line) for line in re.findall(r"<tr.*?</tr>", table[0], re.DOTALL)
+        re.findall(r"[\d,–]+(?=</(?:a|td|span)>)", line)
+        for line in re.findall(r"<tr.*?</tr>", table[0], re.DOTALL)
     ]
-    numbers = [[int(cell.replace(",", "").replace("–", "0")) for cell in cells] for cells in rows[1:]]
+    numbers = [
+        [int(cell.replace(",", "").replace("–", "0")) for cell in cells] for cells in rows[1:]
+    ]
     assert all(sum(cells[:-1]) == cells[-1] for cells in numbers)
     assert [sum(column) for column in zip(*numbers[:-1], strict=True)] == numbers[-1]
     assert numbers[-1][-1] == sum(one["origin"] == "printed" for one in claims)
@@ -198,7 +223,9 @@ def test_rows_and_columns_of_the_table_of_results_add_up_to_the_published_claims
         (["published", "laptop"], "Encoders of the published size"),
     ],
 )
-def test_the_first_sentence_says_whether_an_encoder_has_the_published_size(rungs: list[str], begins: str) -> None:
+def test_the_first_sentence_says_whether_an_encoder_has_the_published_size(
+    rungs: list[str], begins: str
+) -> None:
     claims = [made_up.stated("theorem", "theorem", "holds", rung="published")]
     claims += [made_up.comparison(f"{at}", 1.0, 1.0, rung=rung) for at, rung in enumerate(rungs)]
     assert html.size(claims).startswith(begins)
@@ -208,7 +235,15 @@ def test_a_card_tells_what_a_reader_asks_in_order(report_page: Path) -> None:
     """The claim as a sentence, where it stands, both numbers, the result, how sure, what differs, how to settle it."""
     card = row(report_page.read_text(encoding="utf-8"), "cut.gain").split("</summary>")[1]
     names = re.findall(r"<b>(.*?)</b>", card)
-    assert names[:7] == ["Source", "Published", "Ours", "Result", "Certainty", "What differs", "To settle it"]
+    assert names[:7] == [
+        "Source",
+        "Published",
+        "Ours",
+        "Result",
+        "Certainty",
+        "What differs",
+        "To settle it",
+    ]
     assert "is 14.7 points above default in kNN accuracy." in card
     assert "make reproduce SCALE=paper" in card
     named = row(report_page.read_text(encoding="utf-8"), "pos.gain")
@@ -216,28 +251,45 @@ def test_a_card_tells_what_a_reader_asks_in_order(report_page: Path) -> None:
 
 
 def test_disagreement_names_its_reading(make: Any) -> None:
-    listed = {one.row["id"]: one for one in entries.of_scale(make("paper", verdict="not reproduced").results)}
+    listed = {
+        one.row["id"]: one
+        for one in entries.of_scale(make("paper", verdict="not reproduced").results)
+    }
     assert listed["alpha.cut"].result == "disagrees"
     assert listed["alpha.cut"].reading == "under our reading: as printed"
     assert listed["alpha.wider"].reading == "ours"
 
 
-def test_diverged_and_missing_runs_are_counted_and_a_study_that_was_not_run_has_its_sentence(make: Any) -> None:
+def test_diverged_and_missing_runs_are_counted_and_a_study_that_was_not_run_has_its_sentence(
+    make: Any,
+) -> None:
     world = make()
     world.claims[0] |= {"n": 1, "n_diverged": 1, "n_missing": 3, "why": "3 of 5 seeds missing"}
     world.claims[1] |= {"measured": "", "n": 0, "n_diverged": 2}
     world.claims[2] |= {"measured": "", "n": 0, "n_undefined": 2}
-    world.claims[8] |= {"measured": "", "n": 0, "verdict": "not run", "sentence": "The rate is as printed"}
+    world.claims[8] |= {
+        "measured": "",
+        "n": 0,
+        "verdict": "not run",
+        "sentence": "The rate is as printed",
+    }
     world.write_claims()
     listed = entries.of_scale(world.results)
-    assert [one.found for one in listed[:3]] == ["64.0 (n = 1; 1 diverged; 3 missing)", "diverged", "undefined"]
+    assert [one.found for one in listed[:3]] == [
+        "64.0 (n = 1; 1 diverged; 3 missing)",
+        "diverged",
+        "undefined",
+    ]
     assert listed[8].subject == "The rate is as printed"
 
 
 @pytest.mark.parametrize(
     ("scale", "verdict", "overrides"),
     [
-        *(("quick", verdict, {}) for verdict in ("reproduced", "direction only", "not reproduced", "exact")),
+        *(
+            ("quick", verdict, {})
+            for verdict in ("reproduced", "direction only", "not reproduced", "exact")
+        ),
         ("paper", "reproduced", {"epochs": 2}),
     ],
     ids=str,
@@ -250,7 +302,9 @@ def test_a_small_scale_that_claims_a_verdict_is_refused(
         page.of_scale(world.results)
 
 
-def test_text_from_files_is_escaped_and_a_figure_that_is_not_drawn_is_said_to_be_so(make: Any) -> None:
+def test_text_from_files_is_escaped_and_a_figure_that_is_not_drawn_is_said_to_be_so(
+    make: Any,
+) -> None:
     world = make()
     world.claims = [one | {"reading": "<b>as</b> printed"} for one in world.claims]
     world.write_claims()
@@ -259,7 +313,9 @@ def test_text_from_files_is_escaped_and_a_figure_that_is_not_drawn_is_said_to_be
     text = world.read("scorecard.html")
     assert "&lt;b&gt;as&lt;/b&gt; printed" in text
     assert not Page(text).images
-    assert "Figure 1 curve A curve measured, but not drawn yet\n" in read_aloud(part(text, "missing-alpha"))
+    assert "Figure 1 curve A curve measured, but not drawn yet\n" in read_aloud(
+        part(text, "missing-alpha")
+    )
 
 
 def test_a_scale_of_which_nothing_was_run_builds_and_says_so(make: Any) -> None:
@@ -290,7 +346,9 @@ def test_a_scale_of_which_nothing_was_run_builds_and_says_so(make: Any) -> None:
 
 
 def test_another_mean_changes_its_number_and_no_count(make: Any, quick: Any) -> None:
-    before, moved = (scorecard.numbers(world.results)["quick"] for world in (quick, make(shift=0.5)))
+    before, moved = (
+        scorecard.numbers(world.results)["quick"] for world in (quick, make(shift=0.5))
+    )
     cells = [numbers["alpha"]["table1"][CUT]["mean"] for numbers in (before, moved)]
     assert cells[1] - cells[0] == pytest.approx(0.5)
     assert before["claims"] == moved["claims"]
@@ -318,6 +376,8 @@ def test_protocols_are_as_approved(quick: Any, published: Any, make: Any) -> Non
     lines = []
     for world in (quick, published, make(epochs=1)):
         about = world.plan.config.papers["alpha"]
-        lines += [f"{world.plan.config.scale_name.partition('-')[0]} of {world.plan.config.scale.epochs} epochs"]
+        lines += [
+            f"{world.plan.config.scale_name.partition('-')[0]} of {world.plan.config.scale.epochs} epochs"
+        ]
         lines += [f"{name}: {notes.protocol(world.plan, about, name)}" for name in about.measured]
     approve("protocols.txt", "\n".join(lines) + "\n")

@@ -18,7 +18,9 @@ from ....golden.released import configured
 from ..conftest import ROOT
 
 
-def test_a_claim_that_was_not_run_links_no_results_and_a_measured_one_the_code_of_its_loss(quick: Any) -> None:
+def test_a_claim_that_was_not_run_links_no_results_and_a_measured_one_the_code_of_its_loss(
+    quick: Any,
+) -> None:
     proofs = OfScale(quick.plan.config, frozenset(), quick.folder, quick.plan)
     assert proofs.test("alpha.gone", "alpha").href == "../../papers/alpha/errata.yaml"
     listed = {one.row["id"]: one for one in entries.of_scale(quick.results)}
@@ -34,7 +36,9 @@ def test_a_claim_that_was_not_run_links_no_results_and_a_measured_one_the_code_o
 
 
 @pytest.mark.parametrize("hosted", [False, True])
-def test_files_of_the_repository_are_links_to_its_code_host_where_one_is_named(tmp_path: Path, hosted: bool) -> None:
+def test_files_of_the_repository_are_links_to_its_code_host_where_one_is_named(
+    tmp_path: Path, hosted: bool
+) -> None:
     """Results stay beside the page: they are not in the repository. A run is a folder, or its records.
 
     The test of an erratum is a file, a claim of the page, or what the erratum's file says of one that is not there.
@@ -43,12 +47,16 @@ def test_files_of_the_repository_are_links_to_its_code_host_where_one_is_named(t
     (tmp_path / "CITATION.cff").write_text(f"title: ours\nversion: 1.2.3\n{address}")
     results, evidence = tmp_path / "results" / "quick", tmp_path / "evidence" / "quick"
     errata = {"errata.yaml": {"alpha": tmp_path / "papers" / "alpha" / "errata.yaml"}}
-    config: Any = SimpleNamespace(root=tmp_path, results=results, evidence=evidence, files_named=errata.get)
+    config: Any = SimpleNamespace(
+        root=tmp_path, results=results, evidence=evidence, files_named=errata.get
+    )
     plan: Any = SimpleNamespace(records={"run": (SimpleNamespace(key="1"),)})
     found = OfScale(config, frozenset({"alpha.one"}), results, plan)
     files = "https://code.example/us/ours/blob/HEAD" if hosted else "../.."
     assert found.test("alpha.one", "alpha") == Link("alpha.one", "#alpha.one")
-    assert found.test("tests/unit/a.py::test_b", "alpha") == Link("test_b", f"{files}/tests/unit/a.py")
+    assert found.test("tests/unit/a.py::test_b", "alpha") == Link(
+        "test_b", f"{files}/tests/unit/a.py"
+    )
     assert found.test("alpha.gone", "alpha").href == f"{files}/papers/alpha/errata.yaml"
     claim: Any = SimpleNamespace(steps=(), row={"runs": "run another simclr-cut-s0-14c7"})
     assert found.runs(claim) == [Link("run 1", f"{files}/evidence/quick/runs.csv")]
@@ -57,7 +65,9 @@ def test_files_of_the_repository_are_links_to_its_code_host_where_one_is_named(t
 
 
 @pytest.mark.parametrize("given", ["ours", "javascript:alert(1)", "[1]"])
-def test_a_code_host_that_is_no_address_is_named_with_its_file(tmp_path: Path, refused: Any, given: str) -> None:
+def test_a_code_host_that_is_no_address_is_named_with_its_file(
+    tmp_path: Path, refused: Any, given: str
+) -> None:
     (tmp_path / "CITATION.cff").write_text(f"version: 1.2.3\nrepository-code: {given}\n")
     config: Any = SimpleNamespace(root=tmp_path)
     with refused():
@@ -95,7 +105,10 @@ def test_what_is_run_in_words() -> None:
     said = {"id": "M1", "document": "margins", "kind": "breaks", "tests": []}
     said |= dict.fromkeys(("place", "printed", "chosen", "decided"), "x")
     runs = [
-        {"when": {"variant": ["curv", "pos"]}, "set": {"logits.curve": "equation_10", "logits.s": 1.0}},
+        {
+            "when": {"variant": ["curv", "pos"]},
+            "set": {"logits.curve": "equation_10", "logits.s": 1.0},
+        },
         {"when": {"artifact": "readings"}, "set": {"batch.accumulate": "sum"}, "by": "some"},
         {"set": {"method.two_tau": True}, "by": "none"},
     ]

@@ -24,7 +24,9 @@ def outputs(world: Any) -> dict[str, bytes]:
     return {name: (world.folder / name).read_bytes() for name in names}
 
 
-def test_two_builds_a_second_apart_are_equal_and_a_changed_number_is_not(make: Any, tmp_path: Path) -> None:
+def test_two_builds_a_second_apart_are_equal_and_a_changed_number_is_not(
+    make: Any, tmp_path: Path
+) -> None:
     first = make(root=tmp_path / "here")
     first.build()
     time.sleep(1.1)  # files that held a time would hold another second
@@ -43,7 +45,9 @@ def test_two_builds_a_second_apart_are_equal_and_a_changed_number_is_not(make: A
 
 
 def test_report_imports_nothing_that_computes() -> None:
-    sources = sorted(Path(package.__path__[0]).glob("*.py")) + sorted(Path(package.__path__[0]).glob("kinds/*.py"))
+    sources = sorted(Path(package.__path__[0]).glob("*.py")) + sorted(
+        Path(package.__path__[0]).glob("kinds/*.py")
+    )
     assert len(sources) > 10
     texts = {path.name: path.read_text(encoding="utf-8") for path in sources}
     names = set()
@@ -54,12 +58,27 @@ def test_report_imports_nothing_that_computes() -> None:
     computing = {"scipy", "statsmodels", "random", "statistics", "datetime", "time"}
     assert not {name.split(".")[0] for name in names} & ({*NEVER} | computing)
     drawn = "".join(text for name, text in texts.items() if name != "sphere.py")  # it maps a sphere
-    placing = {"array", "clip", "diff", "exp", "log", "ndenumerate", "reshape", "sort"}  # where marks lie, no statistic
+    # where marks lie, no statistic
+    placing = {"array", "clip", "diff", "exp", "log", "ndenumerate", "reshape", "sort"}
     assert set(re.findall(r"\bnp\.(\w+)", drawn)) <= placing
     assert "from numpy" not in drawn
     ours = {name.split(".")[1] for name in names if name.startswith("hypersphere.")}
-    assert not ours & {"training", "probes", "datasets", "encoders", "methods", "objectives", "views", "simulations"}
-    called = {name.partition("statistics.")[2].partition(".")[0] for name in names if "hypersphere.statistics." in name}
-    of_claims = {"best_evidence", "judged_records", "false_calls", "price", "replication"}  # not effects, nor verdicts
+    assert not ours & {
+        "training",
+        "probes",
+        "datasets",
+        "encoders",
+        "methods",
+        "objectives",
+        "views",
+        "simulations",
+    }
+    called = {
+        name.partition("statistics.")[2].partition(".")[0]
+        for name in names
+        if "hypersphere.statistics." in name
+    }
+    # not effects, nor verdicts
+    of_claims = {"best_evidence", "judged_records", "false_calls", "price", "replication"}
     assert called <= of_claims
     assert "pandas" in {name.split(".")[0] for name in names}

@@ -9,7 +9,9 @@ from hypersphere.objectives.geometry import distances, unit
 from hypersphere.objectives.pairs import without_diagonal
 
 
-def chord(z_a: Float[Tensor, "n d"], z_b: Float[Tensor, "n d"], *, push: PositiveFloat = 1.0) -> Float[Tensor, ""]:
+def chord(
+    z_a: Float[Tensor, "n d"], z_b: Float[Tensor, "n d"], *, push: PositiveFloat = 1.0
+) -> Float[Tensor, ""]:
     """Mean distance between two views of an image, less ``push`` times the mean distance between images.
 
     Args:

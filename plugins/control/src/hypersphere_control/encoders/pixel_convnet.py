@@ -22,11 +22,16 @@ class PixelConvnet(nn.Module):
         self.frames, self.size = frames, size
         side = (size - 3) // 2 + 1 - 2 * (layers - 1)
         if side < 1:
-            raise HypersphereError(f"pixel_convnet: size: {size} pixels are too few for {layers} layers")
+            raise HypersphereError(
+                f"pixel_convnet: size: {size} pixels are too few for {layers} layers"
+            )
         widths = [3 * frames, *[filters] * layers]
         self.layers = nn.Sequential(
             OrderedDict(
-                (f"layer{i + 1}", nn.Conv2d(widths[i], widths[i + 1], kernel_size=3, stride=2 if i == 0 else 1))
+                (
+                    f"layer{i + 1}",
+                    nn.Conv2d(widths[i], widths[i + 1], kernel_size=3, stride=2 if i == 0 else 1),
+                )
                 for i in range(layers)
             )
         )
@@ -53,7 +58,11 @@ class PixelConvnet(nn.Module):
 
 
 def pixel_convnet(
-    *, frames: PositiveInt = 3, size: PositiveInt = 84, filters: PositiveInt = 32, layers: PositiveInt = 4
+    *,
+    frames: PositiveInt = 3,
+    size: PositiveInt = 84,
+    filters: PositiveInt = 32,
+    layers: PositiveInt = 4,
 ) -> nn.Module:
     """Convolutions of 3 x 3, the first with a stride of 2, without padding (Laskin et al. 2020, Table 3; from memory).
 

@@ -28,7 +28,11 @@ def summary(features: int, dim: int) -> nn.Module:
 
 def layers(width: int, hidden: int, out: int) -> nn.Module:
     """Two hidden layers with ReLU."""
-    first, second, last = nn.Linear(width, hidden), nn.Linear(hidden, hidden), nn.Linear(hidden, out)
+    first, second, last = (
+        nn.Linear(width, hidden),
+        nn.Linear(hidden, hidden),
+        nn.Linear(hidden, out),
+    )
     return chain(first=first, relu1=nn.ReLU(), second=second, relu2=nn.ReLU(), last=last)
 
 
@@ -39,7 +43,9 @@ class Critic(nn.Module):
         super().__init__()
         self.first, self.second = (layers(dim + actions, hidden, 1) for _ in range(2))
 
-    def forward(self, summary: Float[Tensor, "n d"], actions: Float[Tensor, "n a"]) -> Float[Tensor, "2 n"]:
+    def forward(
+        self, summary: Float[Tensor, "n d"], actions: Float[Tensor, "n a"]
+    ) -> Float[Tensor, "2 n"]:
         """The value of each action by each critic."""
         joined = torch.cat([summary, actions], dim=1)
         return torch.stack([self.first(joined).squeeze(1), self.second(joined).squeeze(1)])
@@ -85,7 +91,9 @@ class Agent(Method):
 
     def move_targets(self) -> None:
         """Move both targets a part of the way to the new weights."""
-        follow(self.target, chain(encoder=self.encoder, summary=self.summary), self.encoder_momentum)
+        follow(
+            self.target, chain(encoder=self.encoder, summary=self.summary), self.encoder_momentum
+        )
         follow(self.target_critic, self.critic, self.critic_momentum)
 
     @property
@@ -111,20 +119,34 @@ class Agent(Method):
         with torch.no_grad():
             chosen = sac.drawn(self.actor(self.encoder(seen.following)), noise)
             values = self.target_critic(self.target(seen.following), chosen.actions)
-            aim = sac.target(seen.rewards, values, chosen.log_probability, self.log_temperature.exp(), self.discount)
+            aim = sac.target(
+                seen.rewards,
+                values,
+                chosen.log_probability,
+                self.log_temperature.exp(),
+                self.discount,
+            )
         return sac.critic_loss(self.critic(summary, seen.actions), aim)
 
-    def actor_losses(self, observations: Float[Tensor, "n c s s"], noise: Float[Tensor, "n a"]) -> Float[Tensor, ""]:
+    def actor_losses(
+        self, observations: Float[Tensor, "n c s s"], noise: Float[Tensor, "n a"]
+    ) -> Float[Tensor, ""]:
         """The actor's loss plus the temperature's. Its gradient is for ``of_actor`` alone."""
         with torch.no_grad():
             features = self.encoder(observations)
             summary = self.summary(features)
         chosen, temperature = sac.drawn(self.actor(features), noise), self.log_temperature.exp()
-        of_actor = sac.actor_loss(self.critic(summary, chosen.actions), chosen.log_probability, temperature.detach())
-        return of_actor + sac.temperature_loss(temperature, chosen.log_probability, -float(self.actions))
+        of_actor = sac.actor_loss(
+            self.critic(summary, chosen.actions), chosen.log_probability, temperature.detach()
+        )
+        return of_actor + sac.temperature_loss(
+            temperature, chosen.log_probability, -float(self.actions)
+        )
 
     @torch.no_grad()
-    def act(self, observation: Float[Tensor, "1 c s s"], noise: Float[Tensor, "1 a"]) -> Float[Tensor, "a"]:
+    def act(
+        self, observation: Float[Tensor, "1 c s s"], noise: Float[Tensor, "1 a"]
+    ) -> Float[Tensor, "a"]:
         """An action of the policy."""
         return sac.drawn(self.actor(self.encoder(observation)), noise).actions[0]
 

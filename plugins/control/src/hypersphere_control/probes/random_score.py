@@ -21,6 +21,8 @@ def random_score(frozen: Frozen, *, episodes: PositiveInt = 10) -> ProbeResult:
     """
 
     def drawn(replay: Replay, step: int) -> Float[np.ndarray, "episodes a"]:
-        return random_actions((episodes, replay.actions.shape[2]), frozen.run.seed, "random actions", step)
+        return random_actions(
+            (episodes, replay.actions.shape[2]), frozen.run.seed, "random actions", step
+        )
 
     return ProbeResult({"random_score": mean_return(frozen, episodes, drawn, stack=1)})

@@ -43,7 +43,10 @@ def score(frozen: Frozen, *, episodes: PositiveInt = 10) -> ProbeResult:
 
 
 def mean_return(
-    frozen: Frozen, episodes: int, actions: Callable[[Replay, int], Float[np.ndarray, "episodes a"]], stack: int
+    frozen: Frozen,
+    episodes: int,
+    actions: Callable[[Replay, int], Float[np.ndarray, "episodes a"]],
+    stack: int,
 ) -> float:
     """The mean over episodes of the sum of rewards, of a policy that sees all that has happened so far."""
     settings = Settings.of(frozen.run.dataset.source)

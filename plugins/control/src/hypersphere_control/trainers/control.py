@@ -43,21 +43,37 @@ def pretrain(run: Run, data: "Prepared | None", execution: Execution, folder: Pa
     assert isinstance(agent, Agent)
     settings, schedule = environment.settings, run.schedule
     for wrong, field, problem in (
-        (agent.actions != environment.actions, "method.actions", f"{settings.task} takes {environment.actions}"),
+        (
+            agent.actions != environment.actions,
+            "method.actions",
+            f"{settings.task} takes {environment.actions}",
+        ),
         (agent.encoder.size > settings.size, "encoder.size", f"frames have {settings.size} pixels"),
         (run.optimiser.name != "adam", "optimiser.name", "agents take adam"),
-        (schedule.shape != "constant" or schedule.warmup, "schedule", "agents take shape: constant and warmup: 0"),
+        (
+            schedule.shape != "constant" or schedule.warmup,
+            "schedule",
+            "agents take shape: constant and warmup: 0",
+        ),
         (run.batch.size != run.batch.micro, "batch.micro", "agents take a batch in one pass"),
     ):
         if wrong:
             raise HypersphereError(f"run {run.name}: {field}: {problem}")
     agent.to(execution.device, memory_format=torch.channels_last)  # type: ignore[call-overload]
-    replay = Replay(schedule.epochs, settings.steps, agent.actions, settings.size, agent.encoder.frames)
+    replay = Replay(
+        schedule.epochs, settings.steps, agent.actions, settings.size, agent.encoder.frames
+    )
     optimiser = optimisation.build(agent, run.optimiser)
     for group in optimiser.param_groups:
-        group["params"] = [parameter for parameter in group["params"] if parameter is not agent.log_temperature]
+        group["params"] = [
+            parameter for parameter in group["params"] if parameter is not agent.log_temperature
+        ]
     optimisation.set_rate(optimiser, optimisation.peak_rate(run), 1.0)
-    of_temperature = {"params": [agent.log_temperature], "lr": TEMPERATURE_RATE, "betas": TEMPERATURE_BETAS}
+    of_temperature = {
+        "params": [agent.log_temperature],
+        "lr": TEMPERATURE_RATE,
+        "betas": TEMPERATURE_BETAS,
+    }
     optimiser.add_param_group(of_temperature | {"weight_decay": 0.0})
     episodes = _Episodes(run, agent, replay, environment, optimiser, execution.device)
     state = nn.ModuleDict({"agent": agent, "replay": replay})
@@ -118,7 +134,11 @@ class _Episodes:
             else:
                 seen = self.replay.observations(torch.tensor([episode]), torch.tensor([step]))
                 noise = self._noise(1, "action", episode, step)
-                action = self.agent.act(crop(seen, self.agent.encoder.size).to(self.device), noise).cpu().numpy()
+                action = (
+                    self.agent.act(crop(seen, self.agent.encoder.size).to(self.device), noise)
+                    .cpu()
+                    .numpy()
+                )
             if not np.isfinite(action).all():
                 total += torch.nan
                 break
@@ -134,19 +154,29 @@ class _Episodes:
         progress.seconds += time.perf_counter() - start
         loss, norm = (total / max(updates, 1)).tolist()
         rate = self.optimiser.param_groups[0]["lr"]
-        return {"epoch": episode + 1, "loss": loss, "norm": norm, "learning_rate": rate, "return": returned}
+        return {
+            "epoch": episode + 1,
+            "loss": loss,
+            "norm": norm,
+            "learning_rate": rate,
+            "return": returned,
+        }
 
     def _noise(self, count: int, *purpose: str | int) -> Float[Tensor, "count a"]:
         generator = torch.Generator().manual_seed(prng.torch_seed(self.run.seed, *purpose))
         return torch.randn(count, self.agent.actions, generator=generator).to(self.device)
 
-    def _losses(self, stored: int, moment: tuple[int, int]) -> tuple[Float[Tensor, "2"], Output, Transitions]:
+    def _losses(
+        self, stored: int, moment: tuple[int, int]
+    ) -> tuple[Float[Tensor, "2"], Output, Transitions]:
         """Contrastive loss and mean norm as numbers, the method's output, and the transitions, which are drawn."""
         count, side = self.run.batch.size, self.agent.encoder.size
         drawn = self.replay.sample(stored, count, side, self.run.seed, "replay", *moment)
         seen = Transitions(*(part.to(self.device) for part in drawn))
         places = torch.zeros(count, dtype=torch.int64, device=self.device)
-        output: Output = self.agent(Batch(torch.stack([seen.anchors, seen.positives]), places, places))
+        output: Output = self.agent(
+            Batch(torch.stack([seen.anchors, seen.positives]), places, places)
+        )
         norm = torch.linalg.vector_norm(output.embeddings.detach(), dim=1).mean()
         return torch.stack([output.loss.detach(), norm]).double().cpu(), output, seen
 
@@ -155,7 +185,9 @@ class _Episodes:
         count, done = self.run.batch.size, stored - self.agent.initial
         self.optimiser.zero_grad(set_to_none=True)
         numbers, (loss, summary), seen = self._losses(stored, moment)
-        (loss + self.agent.critic_loss(summary, seen, self._noise(count, "critic", *moment))).backward()
+        (
+            loss + self.agent.critic_loss(summary, seen, self._noise(count, "critic", *moment))
+        ).backward()
         if done % self.agent.actor_every == 0:
             losses = self.agent.actor_losses(seen.anchors, self._noise(count, "actor", *moment))
             losses.backward(inputs=list(self.agent.of_actor))

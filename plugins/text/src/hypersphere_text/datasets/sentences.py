@@ -44,5 +44,7 @@ def sentences(
             counted.append((one.words[:-1], one.unknown[:-1]))
         labels = np.repeat(np.arange(len(texts), dtype=np.int64), [len(pair) for pair in pairs])
         words, unknown = (np.concatenate(side) for side in zip(*counted, strict=True))
-        splits[name] = Split(np.concatenate(pairs), {CLASS: labels}, {"words": words, "unknown": unknown})
+        splits[name] = Split(
+            np.concatenate(pairs), {CLASS: labels}, {"words": words, "unknown": unknown}
+        )
     return Arrays(splits, {CLASS: tuple(divided.train)}, divided.about)

@@ -41,7 +41,12 @@ def text_task(
         texts = zip(*(example.texts for example in examples), strict=True)
         sides = [encode([words(text) for text in side], known, length) for side in texts]
         labels = np.array([example.label for example in examples], dtype=np.int64)
-        counted = {"words": [side.words for side in sides], "unknown": [side.unknown for side in sides]}
+        counted = {
+            "words": [side.words for side in sides],
+            "unknown": [side.unknown for side in sides],
+        }
         counts = {what: np.sum(values, axis=0) for what, values in counted.items()}
-        splits[name] = Split(np.stack([side.tokens for side in sides], axis=1), {CLASS: labels}, counts)
+        splits[name] = Split(
+            np.stack([side.tokens for side in sides], axis=1), {CLASS: labels}, counts
+        )
     return Arrays(splits, {CLASS: found.class_names}, found.about)

@@ -35,7 +35,9 @@ class GRU(nn.Module):
     def forward(self, tokens: Int[Tensor, "n l"]) -> Float[Tensor, "n d"]:
         """The state after a sentence's last word. An empty sentence is padding."""
         lengths = (tokens != PADDING).sum(dim=1).clamp_min(1).cpu()
-        packed = pack_padded_sequence(self.words(tokens), lengths, batch_first=True, enforce_sorted=False)
+        packed = pack_padded_sequence(
+            self.words(tokens), lengths, batch_first=True, enforce_sorted=False
+        )
         return self.gru(packed)[1][0]
 
 

@@ -51,4 +51,6 @@ def quick_thoughts(parts: Parts) -> Method:
 
     The frozen encoder gives both outputs, joined, as in the paper's evaluation.
     """
-    return QuickThoughts(parts._replace(encoder=TwoEncoders(parts.encoder, copy.deepcopy(parts.encoder))))
+    return QuickThoughts(
+        parts._replace(encoder=TwoEncoders(parts.encoder, copy.deepcopy(parts.encoder)))
+    )

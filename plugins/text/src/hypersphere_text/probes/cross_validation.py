@@ -23,7 +23,9 @@ CURVATURE = 0.25
 """The most that a class's probability p adds to the curvature along a feature: p (1 - p)."""
 
 
-def cross_validation(frozen: Frozen, *, folds: PositiveInt = 10, iterations: PositiveInt = 200) -> ProbeResult:
+def cross_validation(
+    frozen: Frozen, *, folds: PositiveInt = 10, iterations: PositiveInt = 200
+) -> ProbeResult:
     """Accuracy of logistic regression on frozen sentence embeddings: cross-validated, or by the official division.
 
     LMCL, Table 4: MR, CR, SUBJ and MPQA by ten folds, TREC and MSRP on their test sets; a task that has a test set is
@@ -46,7 +48,9 @@ def cross_validation(frozen: Frozen, *, folds: PositiveInt = 10, iterations: Pos
 def of_pairs(features: Float[Tensor, "n d"], sentences: int) -> Float[Tensor, "n d"]:
     """The features of one sentence as they are; of two, |u - v| and u · v."""
     if sentences > 2:
-        raise HypersphereError(f"cross-validation: an example has {sentences} sentences; one or two are allowed")
+        raise HypersphereError(
+            f"cross-validation: an example has {sentences} sentences; one or two are allowed"
+        )
     if sentences == 1:
         return features
     u, v = features.chunk(2, dim=1)
@@ -79,8 +83,13 @@ def accuracy(
     else:
         if folds < 2 or len(truth) - -(-len(truth) // folds) < INNER:
             needs = f"must be at least 2, with {INNER} examples or more in each training part"
-            raise HypersphereError(f"cross-validation: folds: {needs} (given: {folds}, of {len(truth)} examples)")
-        fits_on = ((np.setdiff1d(np.arange(len(truth)), test), test) for test in parts(len(truth), folds, "outer"))
+            raise HypersphereError(
+                f"cross-validation: folds: {needs} (given: {folds}, of {len(truth)} examples)"
+            )
+        fits_on = (
+            (np.setdiff1d(np.arange(len(truth)), test), test)
+            for test in parts(len(truth), folds, "outer")
+        )
         rounds = ((bank[fit], truth[fit], bank[test], truth[test]) for fit, test in fits_on)
     classes, strongest_first, right = int(truth.max()) + 1, sorted(penalties, reverse=True), []
     for known, known_labels, asked, asked_labels in rounds:
@@ -89,7 +98,9 @@ def accuracy(
         for held in parts(len(known), INNER, "inner") if len(penalties) > 1 else ():
             fit = np.setdiff1d(np.arange(len(known)), held)
             fitted, held_out = standardise(known[fit], known[held])
-            for penalty, weights, bias in fits(fitted, known_labels[fit], classes, strongest_first, iterations):
+            for penalty, weights, bias in fits(
+                fitted, known_labels[fit], classes, strongest_first, iterations
+            ):
                 predicted = torch.addmm(bias, held_out, weights).argmax(dim=1)
                 hits[penalty] += int((predicted == known_labels[held]).sum())
         best = max(strongest_first, key=hits.__getitem__)
@@ -102,11 +113,18 @@ def accuracy(
 
 def parts(n: int, folds: int, purpose: str) -> list[Int[np.ndarray, "k"]]:
     """Places 0 … n-1 in ``folds`` parts whose sizes differ by at most one."""
-    return [np.sort(part) for part in np.array_split(prng.permutation(n, 0, "cross-validation", purpose), folds)]
+    return [
+        np.sort(part)
+        for part in np.array_split(prng.permutation(n, 0, "cross-validation", purpose), folds)
+    ]
 
 
 def fits(
-    bank: Float64[Tensor, "n d"], labels: Int[Tensor, "n"], classes: int, penalties: Sequence[float], iterations: int
+    bank: Float64[Tensor, "n d"],
+    labels: Int[Tensor, "n"],
+    classes: int,
+    penalties: Sequence[float],
+    iterations: int,
 ) -> Iterator[tuple[float, Float64[Tensor, "d c"], Float64[Tensor, "c"]]]:
     """Each penalty, with the weights and bias of softmax regression: the minimum that ``linear.fit_logistic`` seeks.
 

@@ -14,7 +14,11 @@ MEASURES = ("bag_of_words_accuracy", "majority_accuracy")
 
 
 def sentence_controls(
-    frozen: Frozen, *, words: PositiveInt = 1000, folds: PositiveInt = 10, iterations: PositiveInt = 200
+    frozen: Frozen,
+    *,
+    words: PositiveInt = 1000,
+    folds: PositiveInt = 10,
+    iterations: PositiveInt = 200,
 ) -> ProbeResult:
     """The classifier of ``cross_validation`` on whether each word occurs, and the most frequent class.
 

@@ -25,7 +25,9 @@ def sentence_distances(frozen: Frozen, *, pairs: PositiveInt = 2000) -> ProbeRes
     """
     tokens = frozen.images(TEST)
     if tokens.ndim != 3 or tokens.shape[1] != 2 or len(tokens) < 2:
-        raise HypersphereError(f"probe sentence_distances: needs 2 pairs of sentences or more (given: {tokens.shape})")
+        raise HypersphereError(
+            f"probe sentence_distances: needs 2 pairs of sentences or more (given: {tokens.shape})"
+        )
     places = chosen(len(tokens), pairs)
     embedded = frozen.embed(torch.from_numpy(np.array(tokens[places])))
     of_both = embedded.reshape(len(places), 2, 2, -1)  # by sentence, then by encoder

@@ -45,43 +45,65 @@ def divided(root: Path, name: str) -> Divided:
     about = {"source": f"the folder {name}", "licence": "not stated", "citation": "none"}
     if name == NOVELS:
         listed = published.table()[NOVELS]
-        texts = {file.name: text(root / FOLDER / file.name, file=file) for file in listed.files.values()}
+        texts = {
+            file.name: text(root / FOLDER / file.name, file=file) for file in listed.files.values()
+        }
         about = listed.about()
     elif name == EMBEDDED:
         texts, about = {CHAPTERS.name: chapters()[0]}, published.table()[EMBEDDED].about()
     else:
         parts = PurePosixPath(name).parts
-        if not parts or PurePosixPath(name).is_absolute() or ".." in parts or not (root / name).is_dir():
+        if (
+            not parts
+            or PurePosixPath(name).is_absolute()
+            or ".." in parts
+            or not (root / name).is_dir()
+        ):
             raise HypersphereError(
                 f"corpus {name}: is neither {NOVELS} nor {EMBEDDED} nor a folder below {root}; your own copy goes "
                 "there, as files *.txt"
             )
-        texts = {path.name: text(path).removeprefix("\ufeff") for path in sorted((root / name).glob("*.txt"))}
+        texts = {
+            path.name: text(path).removeprefix("\ufeff")
+            for path in sorted((root / name).glob("*.txt"))
+        }
         if not texts:
             raise HypersphereError(f"{root / name}: holds no file *.txt")
     train, test = {}, {}
     for title, content in texts.items():
-        split = (words.words(one) for block in words.paragraphs(content) for one in words.sentences(block))
+        split = (
+            words.words(one)
+            for block in words.paragraphs(content)
+            for one in words.sentences(block)
+        )
         sentences = [one for one in split if one]
         end = len(sentences) - int(np.ceil(TESTED * len(sentences)))
         if end < 2:
-            raise HypersphereError(f"corpus {name}: {title}: has {len(sentences)} sentences, which are too few")
+            raise HypersphereError(
+                f"corpus {name}: {title}: has {len(sentences)} sentences, which are too few"
+            )
         train[title], test[title] = sentences[:end], sentences[end:]
     return Divided(train, test, about)
 
 
 def chapters() -> tuple[str, str]:
     """The embedded novel's first twenty chapters, and the next ten, which are left for tasks."""
-    first, _, rest = text(CHAPTERS, file=published.table()[EMBEDDED].files[CHAPTERS.name]).partition(HELD_OUT)
+    first, _, rest = text(
+        CHAPTERS, file=published.table()[EMBEDDED].files[CHAPTERS.name]
+    ).partition(HELD_OUT)
     return first, rest
 
 
 def text(path: Path, encoding: str = "utf-8", file: published.File | None = None) -> str:
     """A file's text. A published ``file`` is only looked at and never fetched; its bytes must be the published ones."""
     if file is not None and not path.is_file():
-        raise HypersphereError(f"{path}: the file is missing; it is not fetched: data/datasets.csv says what it is")
+        raise HypersphereError(
+            f"{path}: the file is missing; it is not fetched: data/datasets.csv says what it is"
+        )
     if file is not None and not has_md5(path, file.md5):
-        raise HypersphereError(f"{path}: damaged: {path.stat().st_size} bytes with another md5 than {file.md5}")
+        raise HypersphereError(
+            f"{path}: damaged: {path.stat().st_size} bytes with another md5 than {file.md5}"
+        )
     try:
         return path.read_bytes().decode(encoding)
     except UnicodeDecodeError as error:

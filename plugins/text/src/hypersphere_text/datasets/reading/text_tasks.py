@@ -61,16 +61,24 @@ def task(root: Path, name: str) -> Task:
         class_names = QUESTIONS
         for split, file in TREC.items():
             rows = [line.partition(" ") for line in lines(file, LATIN)]
-            splits[split] = [Example((text,), QUESTIONS.index(label.partition(":")[0])) for label, _, text in rows]
+            splits[split] = [
+                Example((text,), QUESTIONS.index(label.partition(":")[0]))
+                for label, _, text in rows
+            ]
     elif name == "msrp":
         class_names = ("other", "paraphrase")
         for split, file in MSRP.items():
-            fields = [line.split("\t") for line in lines(file, "utf-8-sig")[1:]]  # below a line of headings
-            splits[split] = [Example((first, second), int(label)) for label, _, _, first, second in fields]
+            # below a line of headings
+            fields = [line.split("\t") for line in lines(file, "utf-8-sig")[1:]]
+            splits[split] = [
+                Example((first, second), int(label)) for label, _, _, first, second in fields
+            ]
     else:
         files, class_names = SORTED[name]
         of_classes = enumerate(lines(file, encoding) for file, encoding in files.items())
-        splits[TRAIN] = [Example((line,), label) for label, of_class in of_classes for line in of_class]
+        splits[TRAIN] = [
+            Example((line,), label) for label, of_class in of_classes for line in of_class
+        ]
     return Task(splits, class_names, listed.about())
 
 
@@ -84,22 +92,40 @@ def _made(name: str) -> Task:
     blocks = words.paragraphs(corpora.chapters()[1])
     if name == "speech":
         class_names, what = ("told", "spoken"), "told and spoken sentences"
-        spoken = [b[1:-1] for b in blocks if b.count('"') == 2 and b.startswith('"') and b.endswith('"')]
+        spoken = [
+            b[1:-1] for b in blocks if b.count('"') == 2 and b.startswith('"') and b.endswith('"')
+        ]
         told = [block for block in blocks if '"' not in block]
         splits: dict[str, list[Example]] = {TRAIN: []}
         for label, chosen in enumerate((told, spoken)):
-            listed = [one for block in chosen for one in words.sentences(block) if len(words.words(one)) > 4]
+            listed = [
+                one
+                for block in chosen
+                for one in words.sentences(block)
+                if len(words.words(one)) > 4
+            ]
             splits[TRAIN] += [Example((one,), label) for one in listed[:MADE]]
     else:
         class_names, what = ("apart", "neighbours"), "neighbours"
-        listed = [one for block in blocks for one in words.sentences(block) if len(words.words(one)) > 4]
+        listed = [
+            one for block in blocks for one in words.sentences(block) if len(words.words(one)) > 4
+        ]
         near = [Example(pair, 1) for pair in pairwise(listed)]
         far = [Example(pair, 0) for pair in zip(listed, listed[APART:], strict=False)]
         turns = list(zip(far[::2], near[1::2], strict=False))
         cut = 4 * MADE // 3
         train = [one for turn in turns[:cut] for one in turn]
         trained_on = {text for one in train for text in one.texts}
-        unseen = (turn for turn in turns[cut:] if trained_on.isdisjoint(chain(*(one.texts for one in turn))))
-        splits = {TRAIN: train, TEST: [one for turn in islice(unseen, 2 * MADE // 3) for one in turn]}
+        unseen = (
+            turn
+            for turn in turns[cut:]
+            if trained_on.isdisjoint(chain(*(one.texts for one in turn)))
+        )
+        splits = {
+            TRAIN: train,
+            TEST: [one for turn in islice(unseen, 2 * MADE // 3) for one in turn],
+        }
     about = published.table()[corpora.EMBEDDED].about()
-    return Task(splits, class_names, about | {"source": f"{about['source']}, chapters 21 to 30: {what}"})
+    return Task(
+        splits, class_names, about | {"source": f"{about['source']}, chapters 21 to 30: {what}"}
+    )

@@ -19,7 +19,24 @@ from jaxtyping import Int32, Int64
 
 PADDING, UNKNOWN = 0, 1
 """Numbers of the place after a sentence's end, and of a word that the vocabulary lacks; words follow from 2 on."""
-TITLES = frozenset(["mr", "mrs", "ms", "messrs", "dr", "st", "rev", "hon", "esq", "capt", "col", "gen", "lieut", "no"])
+TITLES = frozenset(
+    [
+        "mr",
+        "mrs",
+        "ms",
+        "messrs",
+        "dr",
+        "st",
+        "rev",
+        "hon",
+        "esq",
+        "capt",
+        "col",
+        "gen",
+        "lieut",
+        "no",
+    ]
+)
 _END = re.compile(r"""[.!?]["'”’)\]_]*\s+(?=["'“‘(\[_]*[A-Z])""")
 _LAST_WORD = re.compile(r"([^\W\d_]+)\.$")
 _WORD = re.compile(r"'(?:s|re|ve|ll|d|m|t|em)\b|[^\W\d_]+|\d+|[^\w\s]")
