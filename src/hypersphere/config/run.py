@@ -14,7 +14,6 @@ from pydantic import (
     ConfigDict,
     Field,
     ValidationError,
-    ValidationInfo,
     model_validator,
 )
 
@@ -34,9 +33,6 @@ from hypersphere.config.validation import (
 )
 from hypersphere.errors import HypersphereError
 
-CHECKED = {"checked": True}
-"""The context of validation for what was checked before it was written by us: fields are read, and not judged again."""
-
 
 class Component(BaseModel):
     """A named function and its parameters: ``{name: nt_xent, temperature: 0.5}``."""
@@ -53,9 +49,7 @@ class Component(BaseModel):
 def _check(kind: registry.Kind) -> AfterValidator:
     """Validate a component's parameters by its function's signature, and drop those that equal the default."""
 
-    def check(component: Component, info: ValidationInfo) -> Component:
-        if info.context == CHECKED:
-            return component
+    def check(component: Component) -> Component:
         known, given = registry.checked(kind, component.name), repr(component.model_extra)
         if given not in known:
             known[given] = checked_anew(component)
@@ -150,10 +144,8 @@ class Run(Strict):
     """The augmentation of the second view, if it differs from the first: weak and strong (margins paper, App. C.1)."""
 
     @model_validator(mode="after")
-    def _fits(self, info: ValidationInfo) -> Self:
+    def _fits(self) -> Self:
         """Check that method, objectives, logits, views and encoder fit together."""
-        if info.context == CHECKED:
-            return self
         parts: dict[registry.Kind, Component] = {"methods": self.method, "encoders": self.encoder}
         terms = {
             "objective": self.objective.name,
