@@ -84,7 +84,7 @@ class Cells:
                 probe, layers = config.probe_of(paper, name)
                 parameters: dict[str, Any] = {}
                 for replaced in layers:
-                    parameters = {**parameters, **replaced.parameters}
+                    parameters = {**parameters, **replaced.fields}
                     validate(
                         registry.schema("probes", probe),
                         parameters,
@@ -339,7 +339,7 @@ def seeds_of(config: cfg.Config, paper: Paper, name: str, point: Position) -> Li
         and coordinates.trained(point) in artifact.compared
     ):
         which = "compared"
-    return Listed(getattr(config.scale.seeds, which), config.sources["seeds"], f"seeds.{which}")
+    return Listed(getattr(config.scale.seeds, which), config.source("seeds"), f"seeds.{which}")
 
 
 def without_repeats(cells: list[Cell]) -> list[Cell]:

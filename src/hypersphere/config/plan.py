@@ -347,7 +347,7 @@ class Plan:
         for (paper, protocol), probe in self._probes_of[self.run(name).name].items():
             _, layers = self.config.probe_of(paper, protocol)
             for key, value in probe.parameters.items():
-                last = next(one for one in reversed(layers) if key in one.parameters)
+                last = next(one for one in reversed(layers) if key in one.fields)
                 row = (
                     f"{paper}/{protocol}: {probe.name}.{key}",
                     _shown(value),

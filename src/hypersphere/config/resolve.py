@@ -21,7 +21,7 @@ from hypersphere.config import coordinates, registry
 from hypersphere.config import project as cfg
 from hypersphere.config.artifacts import Paper
 from hypersphere.config.coordinates import Scalar
-from hypersphere.config.project import Placed, UsualEpochs
+from hypersphere.config.project import Layer, Placed, UsualEpochs
 from hypersphere.config.run import Dataset, Run
 from hypersphere.config.study import TIMES
 from hypersphere.config.validation import COMMAND_LINE, not_one_of, sentence, validate
@@ -29,16 +29,6 @@ from hypersphere.errors import HypersphereError
 
 ANY_SEED = 0
 """The seed of a run that stands for the runs of all seeds."""
-
-
-class Layer(NamedTuple):
-    """Fields of a run, and the file and section that set them."""
-
-    file: Path
-    section: str
-    fields: dict[str, Any]
-    computes: str = ""
-    """How it computes its numbers from those of the layers below it: ``times 0.1``; empty: it sets them."""
 
 
 class Description(NamedTuple):
@@ -275,10 +265,10 @@ def _shrink(
     ``overrides`` are those of the scale that match the run. ``asked`` is the epochs of this run in the document,
     ``usual`` those of its runs of this method and variant.
     """
-    scale, sources = config.scale, config.sources
+    scale = config.scale
     # Epochs: the usual number becomes the scale's, others shrink in proportion, and a longer horizon with them.
-    file, where, epochs = sources["epochs"], "epochs", scale.epochs
-    for one in overrides if sources["epochs"] != COMMAND_LINE else []:
+    file, where, epochs = config.source("epochs"), "epochs", scale.epochs
+    for one in overrides if file != COMMAND_LINE else []:
         schedule = one.override.set.get("schedule")
         if isinstance(schedule, dict) and "epochs" in schedule:
             file, where = one.file, one.section
@@ -295,7 +285,7 @@ def _shrink(
         computes = f"times {epochs} / {usual}" if asked != usual else ""
         run.add(Layer(file, where, {"schedule": {"epochs": shrunk}}, computes))
 
-    of_batches = sources["batch_divisor"], "batch_divisor", scale.batch_divisor
+    of_batches = config.source("batch_divisor"), "batch_divisor", scale.batch_divisor
     divisors = {"batch.size": of_batches, "batch.micro": of_batches}
     for one in overrides:
         divisors |= {
