@@ -12,13 +12,13 @@ from typing import Any, NamedTuple
 from hypersphere.config import coordinates, registry
 from hypersphere.config import project as cfg
 from hypersphere.config.artifacts import Measured, Paper, Protocol
-from hypersphere.config.coordinates import Coordinates, Position
+from hypersphere.config.coordinates import Coordinates, Position, Scalar
 from hypersphere.config.measures import MEASURES
 from hypersphere.config.records import FOLDER, WITHOUT_VALUE, Measurement, Record, Records
 from hypersphere.config.resolve import Description, Layers, Resolved, resolve
 from hypersphere.config.run import Dataset, Run
 from hypersphere.config.study import BEST
-from hypersphere.config.validation import not_one_of, validate
+from hypersphere.config.validation import check_name, validate
 from hypersphere.errors import HypersphereError
 
 CONTROL = "control"
@@ -77,22 +77,12 @@ class Cells:
 
     def __init__(self, config: cfg.Config) -> None:
         self.config = config
-        self.protocols: dict[str, dict[str, Protocol]] = {paper: {} for paper in config.papers}
-        """With the parameters that the scale replaces."""
+        self.protocols: dict[str, dict[str, Protocol]] = {}
+        """The protocols of each paper by name, with the parameters that the scale replaces."""
         for paper, declared in config.papers.items():
-            for name, protocol in declared.evaluations.items():
-                probe, layers = config.probe_of(paper, name)
-                parameters: dict[str, Any] = {}
-                for replaced in layers:
-                    parameters = {**parameters, **replaced.fields}
-                    validate(
-                        registry.schema("probes", probe),
-                        parameters,
-                        replaced.file,
-                        replaced.section,
-                    )
-                changed = {**protocol.model_dump(), "probe": {"name": probe, **parameters}}
-                self.protocols[paper][name] = Protocol.model_validate(changed)
+            self.protocols[paper] = {
+                name: _at_scale(config, paper, name) for name in declared.evaluations
+            }
         self.resolved: dict[tuple[str, Position], Resolved] = {}
         self.seeded: dict[tuple[str, int], Run] = {}
 
@@ -104,94 +94,53 @@ class Cells:
         for all its seeds. What two cells turn out to share (``without_repeats``) is left out later, so that an axis may
         end with fewer values.
         """
-        cells = []
-        for point in artifact.points:
-            seeds = seeds_of(self.config, paper, name, point).values
-            cells += self._of_point(paper, name, artifact, point, seeds)
+        several = [self._of_point(paper, name, artifact, point) for point in artifact.points]
+        points = [cell.coordinates for cell in several if not cell.missing]
         most = self.config.most_values(paper.paper, name)
-        if most is None:
-            return cells
-        measured = list(dict.fromkeys(cell.coordinates for cell in cells if not cell.missing))
-        kept = measured
-        for axis in artifact.axes.values():
-            values = [
-                one for one in axis if any(one.items() <= point.items() for point in measured)
-            ]
-            if len(values) > most and not any("measure" in one for one in values):
-                chosen = [values[round(at * (len(values) - 1) / (most - 1))] for at in range(most)]
-                kept = [
-                    point for point in kept if any(one.items() <= point.items() for one in chosen)
-                ]
-        stay = {*kept}
-        stay |= {other for one, other in artifact.comparisons if one in stay}
-        found: dict[tuple[Position, int], Cell] = {}
-        for at, cell in enumerate(cells):
-            if cell.missing or cell.coordinates in stay:
-                found[cell.coordinates, at] = cell
+        if most is not None:
+            points = _thinned(artifact, points, most)
+        made = {*points}
+        made |= {baseline for point, baseline in artifact.comparisons if point in made}
+        cells = []
+        for cell in several:
+            if cell.resolved is None:
+                cells.append(cell)
+            elif cell.missing or cell.coordinates in made:
+                seeds = seeds_of(self.config, paper, name, cell.coordinates)
+                cells += [replace(cell, run=self._run(cell.resolved, one)) for one in seeds.values]
             else:
-                found.setdefault(
-                    (cell.coordinates, -1), replace(cell, run=None, epoch=0, missing=THINNED)
-                )
-        return list(found.values())
+                cells.append(replace(cell, epoch=0, missing=THINNED))
+        return cells
 
-    def _of_point(
-        self, paper: Paper, name: str, artifact: Measured, point: Position, seeds: list[int]
-    ) -> list[Cell]:
-        """The cells of one point; one without a dataset, or that is left out, has neither run nor seeds."""
-        own, other = str(point["dataset"]), str(point.get("target", point["dataset"]))
+    def _of_point(self, paper: Paper, name: str, artifact: Measured, point: Position) -> Cell:
+        """The cell of one point, without a seed's run; one that is left out, or has no dataset, is resolved to none."""
+        own = str(point["dataset"])
+        other = str(point.get("target", own))
+        where = f"{self.config.paper_file(paper.paper)}: {paper.section(name)}"
         for key, dataset in (("dataset", own), ("target", other)):
-            if dataset not in self.config.datasets:
-                raise self._wrong(
-                    paper, name, f"{key}: {not_one_of(dataset, sorted(self.config.datasets))}"
-                )
+            check_name(dataset, self.config.datasets, f"{where}: {key}")
         try:
             protocol = paper.protocol(artifact, point)
         except ValueError as error:
-            raise self._wrong(paper, name, error) from None
-        how, measure = self.protocols[paper.paper].get(protocol), MEASURES[str(point["measure"])]
-        transfer = how is not None and how.transfer
-        # Only a measure that needs no fit, such as norms, keeps its name on another dataset.
-        own_only = how is None or (measure.margin == "accuracy" and not measure.of_task)
-        if transfer == (other == own) and (transfer or own_only):
-            problem = (
-                "needs another one than the dataset"
-                if transfer
-                else f"measures encoders of {own} on {own} only"
-            )
-            raise self._wrong(paper, name, f"target: {protocol} {problem}")
-        used = {
-            published: self.config.dataset_for(published, paper.paper) for published in (own, other)
-        }
-        cell = Cell(
-            paper.paper, name, point, None, 0, used[other], protocol, how, str(point["measure"])
-        )
+            raise HypersphereError(f"{where}: {error}") from None
+        how = self.protocols[paper.paper].get(protocol)
+        if problem := _misplaced(how, point, own, other):
+            raise HypersphereError(f"{where}: target: {protocol} {problem}")
+        used = {one: self.config.dataset_for(one, paper.paper) for one in (own, other)}
+        measure = str(point["measure"])
+        cell = Cell(paper.paper, name, point, None, 0, used[other], protocol, how, measure)
         if artifact.leaves_out(point):  # a field that is not this arm's need not be one of its run
-            return [replace(cell, missing=LEFT_OUT)]
-        stand_in, epoch = used[own], 0
-        resolved = self.resolved_of(paper, name, point, stand_in) if stand_in else None
-        if resolved is not None:
-            last, asked = resolved.run.schedule.epochs, point.get("epoch", resolved.epochs)
-            if share := _SHARE.fullmatch(str(asked)):
-                epoch = max(1, round(last * int(share[1]) / 100))
-            elif isinstance(asked, int) and 0 <= asked <= resolved.epochs:
-                epoch = round(last * asked / resolved.epochs)
-            else:
-                allowed = f"must be a whole number from 0 to {resolved.epochs} (given: {asked})"
-                raise self._wrong(paper, name, f"epoch: {allowed}")
-        cell = replace(cell, epoch=epoch, resolved=resolved)
-        cell = replace(cell, missing=next(self._reasons(cell, artifact, used), ""))
-        if resolved is None:
-            return [cell]
-        return [replace(cell, run=self._run(resolved, seed)) for seed in seeds]
-
-    def _wrong(self, paper: Paper, name: str, problem: object) -> HypersphereError:
-        """The error of a wrong cell, which names the file and section of its artifact."""
-        return HypersphereError(
-            f"{self.config.paper_file(paper.paper)}: {paper.section(name)}: {problem}"
-        )
+            return replace(cell, missing=LEFT_OUT)
+        stand_in = used[own]
+        if stand_in is not None:
+            resolved = self.resolved_of(paper, name, point, stand_in)
+            epoch = _epoch(resolved, point, where) if resolved else 0
+            cell = replace(cell, epoch=epoch, resolved=resolved)
+        return replace(cell, missing=next(self._reasons(cell, artifact, used), ""))
 
     def _run(self, resolved: Resolved, seed: int) -> Run:
-        if (key := (resolved.run.name, seed)) not in self.seeded:
+        key = resolved.run.name, seed
+        if key not in self.seeded:
             self.seeded[key] = resolved.run.of_seed(seed)
         return self.seeded[key]
 
@@ -201,24 +150,27 @@ class Cells:
         A study, or an artifact that lists its seeds, keeps to them. A seed on which a study tunes is never added, as a
         choice was made on it; one of an A/A arm only where the scale says that it counts.
         """
-        plans = [study for paper in self.config.papers.values() for study in paper.studies.values()]
-        apart = {seed for study in plans for seed in study.seeds.tuning}
-        if not self.config.scale.seeds.again_counts:
-            apart |= {seed for study in plans for seed in study.seeds.again}
-        recorded = sorted({several[0].run.seed for several in records.values()} - apart)
-        declared: dict[tuple[str, str, Position], list[Cell]] = {}
+        config = self.config
+        apart = set[int]()
+        for paper in config.papers.values():
+            for study in paper.studies.values():
+                apart.update(study.seeds.tuning)
+                apart.update(() if config.scale.seeds.again_counts else study.seeds.again)
+        recorded = {several[0].run.seed for several in records.values()} - apart
+        first: dict[tuple[str, str, Position], Cell] = {}
+        declared: dict[tuple[str, str, Position], set[int]] = {}
         for cell in cells:
-            own = self.config.papers[cell.paper].measured[cell.artifact]
+            own = config.papers[cell.paper].measured[cell.artifact]
             if cell.run and not cell.missing and isinstance(own.seeds, str) and not own.seeds_of:
-                declared.setdefault(cell.place, []).append(cell)
+                first.setdefault(cell.place, cell)
+                declared.setdefault(cell.place, set()).add(cell.run.seed)
         found = []
-        for first, *others in declared.values():
-            assert first.resolved is not None
-            seeds = {cell.run.seed for cell in (first, *others) if cell.run}
-            for seed in recorded:
-                run = self._run(first.resolved, seed)
-                if seed not in seeds and run.name in records:
-                    found.append(replace(first, run=run))
+        for place, cell in first.items():
+            assert cell.resolved is not None
+            for seed in sorted(recorded - declared[place]):
+                run = self._run(cell.resolved, seed)
+                if run.name in records:
+                    found.append(replace(cell, run=run))
         return found
 
     def _reasons(
@@ -264,6 +216,66 @@ class Cells:
         return self.resolved[key]
 
 
+def _at_scale(config: cfg.Config, paper: str, evaluation: str) -> Protocol:
+    """The protocol of a paper's evaluation, with the parameters that the scale replaces."""
+    probe, layers = config.probe_of(paper, evaluation)
+    parameters: dict[str, Any] = {}
+    for layer in layers:
+        parameters |= layer.fields
+        validate(registry.schema("probes", probe), parameters, layer.file, layer.section)
+    declared = config.papers[paper].evaluations[evaluation].model_dump()
+    return Protocol.model_validate({**declared, "probe": {"name": probe, **parameters}})
+
+
+def _thinned(artifact: Measured, points: list[Position], most: int) -> list[Position]:
+    """The points with at most so many values of each axis, from the first to the last at even distances."""
+    kept = points
+    for axis in artifact.axes.values():
+        if any("measure" in value for value in axis):
+            continue
+        values = [value for value in axis if _at(points, value)]
+        last = len(values) - 1
+        if last >= most:
+            chosen = [values[round(at * last / (most - 1))] for at in range(most)]
+            kept = list(itertools.chain.from_iterable(_at(kept, value) for value in chosen))
+    return kept
+
+
+def _at(points: list[Position], value: dict[str, Scalar]) -> list[Position]:
+    """The points that have one value of an axis."""
+    return [point for point in points if value.items() <= point.items()]
+
+
+def _misplaced(how: Protocol | None, point: Position, own: str, other: str) -> str:
+    """Why a protocol does not measure encoders of one dataset on the other; empty if it does."""
+    if how is not None and how.transfer:
+        return "needs another one than the dataset" if other == own else ""
+    measure = MEASURES[str(point["measure"])]
+    # only a measure that needs no fit, such as norms, keeps its name on another dataset
+    anywhere = how is not None and (measure.margin != "accuracy" or measure.of_task)
+    return "" if other == own or anywhere else f"measures encoders of {own} on {own} only"
+
+
+def _published_epoch(resolved: Resolved, point: Position) -> float:
+    """The epochs of the published schedule after which a cell is measured."""
+    asked = point.get("epoch", resolved.epochs)
+    if share := _SHARE.fullmatch(str(asked)):
+        return resolved.epochs * int(share[1]) / 100
+    return float(asked)
+
+
+def _epoch(resolved: Resolved, point: Position, where: str) -> int:
+    """The finished epochs of a run at this scale after which a cell is measured."""
+    asked = point.get("epoch", resolved.epochs)
+    share = _SHARE.fullmatch(str(asked))
+    if not share and not (isinstance(asked, int) and 0 <= asked <= resolved.epochs):
+        raise HypersphereError(
+            f"{where}: epoch: must be a whole number from 0 to {resolved.epochs} (given: {asked})"
+        )
+    epoch = _published_epoch(resolved, point) * resolved.run.schedule.epochs / resolved.epochs
+    return max(1 if share else 0, round(epoch))
+
+
 def resolved(
     config: cfg.Config,
     paper: Paper,
@@ -290,11 +302,9 @@ def described(
     config: cfg.Config, paper: Paper, name: str, point: Coordinates
 ) -> list[Description] | None:
     """What describes the run of a cell: its artifact, and for ``best`` what was selected; None: nothing is yet."""
-    file, study, paths = (
-        config.paper_file(paper.paper),
-        paper.measured[name].plan,
-        coordinates.of_run(point),
-    )
+    file = config.paper_file(paper.paper)
+    study = paper.measured[name].plan
+    paths = coordinates.of_run(point)
     given = {path: value for path, value in paths.items() if value != BEST}
     artifact = Description(file, paper.section(name), given)
     if given == paths:
@@ -303,11 +313,11 @@ def described(
         raise HypersphereError(
             f"{file}: artifacts.{name}: {BEST} is for the artifacts of a study alone"
         )
-    if not config.selected[paper.paper, study]:
+    selected = config.selected[paper.paper, study]
+    if not selected:
         return None
     arm = paper.studies[study].arm(point)
-    values = config.selected[paper.paper, study][arm]
-    return [artifact, Description(config.selection_file(paper.paper, study), arm, values)]
+    return [artifact, Description(config.selection_file(paper.paper, study), arm, selected[arm])]
 
 
 class Listed(NamedTuple):
@@ -320,26 +330,19 @@ class Listed(NamedTuple):
 
 def seeds_of(config: cfg.Config, paper: Paper, name: str, point: Position) -> Listed:
     """The seeds of one cell of an artifact."""
-    artifact, file, section = (
-        paper.measured[name],
-        config.paper_file(paper.paper),
-        paper.section(name),
-    )
+    artifact = paper.measured[name]
+    file, section = config.paper_file(paper.paper), paper.section(name)
     variant = str(point["variant"])
     if variant in artifact.seeds_of:
         key = "seeds_of" if artifact.plan is None else "seeds"
         return Listed(artifact.seeds_of[variant], file, f"{section}.{key}")
     if not isinstance(artifact.seeds, str):
         return Listed(artifact.seeds, file, f"{section}.seeds")
-    at_scale = config.at_scale[paper.paper].artifacts.get(name)
+    seeds, at_scale = config.scale.seeds, config.at_scale[paper.paper].artifacts.get(name)
     which: str = (at_scale and at_scale.seeds) or artifact.seeds
-    if (
-        which == "sweeps"
-        and config.scale.seeds.compared
-        and coordinates.trained(point) in artifact.compared
-    ):
+    if which == "sweeps" and seeds.compared and coordinates.trained(point) in artifact.compared:
         which = "compared"
-    return Listed(getattr(config.scale.seeds, which), config.source("seeds"), f"seeds.{which}")
+    return Listed(getattr(seeds, which), config.source("seeds"), f"seeds.{which}")
 
 
 def without_repeats(cells: list[Cell]) -> list[Cell]:
@@ -353,9 +356,7 @@ def without_repeats(cells: list[Cell]) -> list[Cell]:
         resolved = cell.resolved
         if cell.run is None or cell.target is None or resolved is None:
             continue
-        asked = cell.coordinates.get("epoch", resolved.epochs)
-        share = _SHARE.fullmatch(str(asked))
-        epoch = resolved.epochs * int(share[1]) / 100 if share else float(asked)
+        epoch = _published_epoch(resolved, cell.coordinates)
         rounded = abs(resolved.run.schedule.epochs * epoch / resolved.epochs - cell.epoch)
         number = resolved.published, epoch, cell.coordinates.get("target")
         key = (
@@ -394,26 +395,18 @@ def untrained(cells: list[Cell]) -> list[Cell]:
 
     Each is epoch 0 of the run of the first row whose initial weights are not cut.
     """
-    groups: dict[tuple[Position, str, str, str], list[Cell]] = {}
+    groups: dict[tuple[Position, str, str, str], dict[int, Cell]] = {}
     for cell in cells:
-        if (
-            cell.run is None
-            or cell.missing
-            or cell.how is None
-            or cell.run.initialisation is not None
-        ):
+        run, target, measure = cell.run, cell.target, MEASURES[cell.measure]
+        if cell.missing or run is None or target is None or cell.how is None:
             continue
-        measure = MEASURES[cell.measure]
-        # it is of two runs, or of none, and the untrained encoder is of one
-        if measure.of_baseline or measure.of_data:
+        # such a measure is of two runs, or of none, and the untrained encoder is of one
+        if run.initialisation is not None or measure.of_baseline or measure.of_data:
             continue
         point = control(cell.coordinates, UNTRAINED)
-        key = point, cell.protocol, cell.run.dataset.name, str(cell.target and cell.target.name)
-        one = replace(cell, coordinates=point, epoch=0)
-        group = groups.setdefault(key, [])
-        if not any(other.run is not None and other.run.seed == cell.run.seed for other in group):
-            group.append(one)
-    return [cell for group in groups.values() for cell in group]
+        of_seeds = groups.setdefault((point, cell.protocol, run.dataset.name, target.name), {})
+        of_seeds.setdefault(run.seed, replace(cell, coordinates=point, epoch=0))
+    return list(itertools.chain.from_iterable(one.values() for one in groups.values()))
 
 
 def on_pixels(protocol: Protocol) -> bool:
@@ -426,47 +419,51 @@ def mark(cells: Sequence[Cell], config: cfg.Config, records: Records) -> list[Ce
 
     So is one whose measure compares it with a baseline of its seed that no record measures alike.
     """
-    marked, folder = list(cells), f"{FOLDER}/{config.scale_name}"
-    for at, cell in enumerate(cells):
-        if cell.missing:
-            continue
-        assert cell.run is not None
-        paper, of_run = config.papers[cell.paper], records.get(cell.run.name, ())
-        plans = confirms(cell, config)
-        if registry.artifact_kind(paper.measured[cell.artifact].draw).images:
-            reason = "records of evidence hold no values of single images"
-        elif not of_run:
-            reason = f"no record of this run in {folder}"
-        elif plans and not {*plans} & {*_source(of_run, cell).plans}:
-            reason = f"the record in {folder} was made under another plan than {' or '.join(plans)}"
-        elif cell.how is not None and not _measures(_rows(of_run, cell), cell):
-            reason = (
-                f"the records in {folder} were measured by another protocol, or at other epochs"
-            )
-        else:
-            continue
-        marked[at] = replace(cell, missing=reason)
+    folder = f"{FOLDER}/{config.scale_name}"
+    marked = []
+    for cell in cells:
+        reason = cell.missing or _unrecorded(cell, config, records, folder)
+        marked.append(replace(cell, missing=reason) if reason else cell)
     whole = {(*cell.place, cell.run.seed): cell for cell in marked if cell.run and not cell.missing}
     for at, cell in enumerate(marked):
         if cell.run is None or cell.missing or not MEASURES[cell.measure].of_baseline:
             continue
-        point = (
-            config.papers[cell.paper].measured[cell.artifact].compared_with(cell.coordinates)
-            or cell.coordinates
-        )
-        baseline = whole.get((cell.paper, cell.artifact, coordinates.ordered(point), cell.run.seed))
+        artifact = config.papers[cell.paper].measured[cell.artifact]
+        point = artifact.compared_with(cell.coordinates) or cell.coordinates
+        baseline = whole.get((cell.paper, cell.artifact, point, cell.run.seed))
         if baseline is None:
-            marked[at] = replace(
-                cell, missing=f"no record of its baseline of seed {cell.run.seed} in {folder}"
-            )
-            continue
-        ours, theirs = _readings(cell, records), _readings(baseline, records)
-        if ours != theirs and None not in (ours, theirs):
+            reason = f"no record of its baseline of seed {cell.run.seed} in {folder}"
+        elif _fewer_readings(cell, baseline, records):
             reason = (
                 f"the record in {folder} was measured at fewer readings than that of its baseline"
             )
-            marked[at] = replace(cell, missing=reason)
+        else:
+            continue
+        marked[at] = replace(cell, missing=reason)
     return marked
+
+
+def _unrecorded(cell: Cell, config: cfg.Config, records: Records, folder: str) -> str:
+    """Why no record gives a cell's number; empty if one does."""
+    assert cell.run is not None
+    artifact = config.papers[cell.paper].measured[cell.artifact]
+    if registry.artifact_kind(artifact.draw).images:
+        return "records of evidence hold no values of single images"
+    of_run = records.get(cell.run.name, ())
+    if not of_run:
+        return f"no record of this run in {folder}"
+    plans = confirms(cell, config)
+    if plans and not {*plans} & {*_source(of_run, cell).plans}:
+        return f"the record in {folder} was made under another plan than {' or '.join(plans)}"
+    if cell.how is not None and not _measures(_rows(of_run, cell), cell):
+        return f"the records in {folder} were measured by another protocol, or at other epochs"
+    return ""
+
+
+def _fewer_readings(cell: Cell, baseline: Cell, records: Records) -> bool:
+    """Whether a record measures a cell at other readings than its baseline, and both have a number."""
+    ours, theirs = _readings(cell, records), _readings(baseline, records)
+    return ours != theirs and None not in (ours, theirs)
 
 
 def _readings(cell: Cell, records: Records) -> set[tuple[str, Position]] | None:
@@ -493,15 +490,15 @@ def recorded_controls(cells: Iterable[Cell], records: Records) -> list[Cell]:
     An untrained encoder depends on the seed and on nothing that training reads, so the first record of the same
     encoder, heads, seed and dataset has its numbers too.
     """
-    # most differ in the first
     start = attrgetter("seed", "kind", "encoder", "method", "initialisation", "dataset")
-    every = [(record, start(record.run)) for of in records.values() for record in of]
+    alike: dict[object, list[Record]] = {}
+    for record in itertools.chain.from_iterable(records.values()):
+        alike.setdefault(start(record.run), []).append(record)
     found = []
     for cell in cells:
         assert cell.run is not None
-        own = start(cell.run)
-        others = (record for record, other in every if other == own)
-        for record in itertools.chain(records.get(cell.run.name, ()), others):
+        own = records.get(cell.run.name, ())
+        for record in (*own, *alike.get(start(cell.run), ())):
             if _measures(_rows([record], cell), cell):
                 found.append(replace(cell, run=record.run))
                 break
@@ -512,12 +509,12 @@ def _rows(several: Sequence[Record], cell: Cell) -> list[Measurement]:
     """What the first record that measures a cell's epoch and target under its protocol says of them."""
     assert cell.how is not None
     assert cell.target is not None
-    digest, at = cell.how.digest, (cell.epoch, cell.target.name)
-    found = (
-        [one for one in record.answers(digest) if (one.epoch, one.target) == at]
-        for record in several
-    )
-    return next(filter(None, found), [])
+    at = cell.epoch, cell.target.name
+    for record in several:
+        answers = record.answers(cell.how.digest)
+        if rows := [one for one in answers if (one.epoch, one.target) == at]:
+            return rows
+    return []
 
 
 def _source(several: Sequence[Record], cell: Cell) -> Record:
