@@ -121,19 +121,19 @@ class Measured(Strict):
     x: Axis | None = None
     lines: Axis | None = None
     panels: Axis | None = None
-    fixed: dict[str, Scalar] = Field(default_factory=dict)
+    fixed: dict[str, Scalar] = {}
     measure: MeasureName | None = None
     """The measure; None if an axis has it."""
     by: str | None = None
     """The protocol, if several give the measure and no axis has it (``history``: values that training records)."""
     baseline: dict[str, Scalar] | None = None
     """The cell with which others are compared, by the coordinates that differ; None: no comparison."""
-    also: list[Contrast] = Field(default_factory=list)  # for sentences such as "a is above b"
+    also: list[Contrast] = []  # for sentences such as "a is above b"
     seeds: Literal["tables", "sweeps"] | SeedList = "tables"
     """Which of the scale's lists of seeds, or the seeds of a study."""
-    seeds_of: dict[Identifier, SeedList] = Field(default_factory=dict)
+    seeds_of: dict[Identifier, SeedList] = {}
     """Other seeds for a variant: those of an A/A arm."""
-    left_out: list[dict[str, Scalar | list[Scalar]]] = Field(default_factory=list)
+    left_out: list[dict[str, Scalar | list[Scalar]]] = []
     """Cells that are not made: those with one of these values of each key."""
     made_at: list[Identifier] | None = None
     """The only scales that make it; None: all."""
@@ -252,9 +252,9 @@ class Studied(Strict):
     study: str
     """The exact study whose function of that name returns this artifact's numbers (config/paper_code.py)."""
     printed: str | None = None
-    shows: list[str] = Field(default_factory=list)
+    shows: list[str] = []
     """Claims of other artifacts that it shows too."""
-    needs: list[Need] = Field(default_factory=list)
+    needs: list[Need] = []
     cannot_be_judged: str | None = None
 
 
@@ -292,7 +292,7 @@ class Section(Strict):
     """How the prose names the document."""
     figure: Identifier | None = None
     """The figure of an exact study that carries its argument; left out at a scale that does not make it."""
-    gravest: list[str] = Field(default_factory=list)
+    gravest: list[str] = []
     """Printed statements with a counterexample, which the text tells first."""
 
 
@@ -300,7 +300,7 @@ class OpenChoice(Strict):
     """A choice that a document leaves open, as it is made here; a plain sentence is one of which no more is said."""
 
     choice: str
-    arms: list[str] = Field(default_factory=list)
+    arms: list[str] = []
     """What shows how much another choice is worth: variants or evaluations of artifacts, or fields that an artifact
     varies (``batch.accumulate=sum``)."""
     no_arm: str | None = None
@@ -326,27 +326,27 @@ class Paper(Strict):
     """Its place among the documents, which are listed by it, and by name where it is equal."""
     title: str
     report: Section | None = None
-    run: RunFields = Field(default_factory=dict)
-    methods: dict[Identifier, RunFields] = Field(default_factory=dict)
-    variants: dict[Identifier, RunFields] = Field(default_factory=dict)
-    overrides: list[Override] = Field(default_factory=list)
-    borrows: dict[Identifier, Identifier] = Field(default_factory=dict)
+    run: RunFields = {}
+    methods: dict[Identifier, RunFields] = {}
+    variants: dict[Identifier, RunFields] = {}
+    overrides: list[Override] = []
+    borrows: dict[Identifier, Identifier] = {}
     """Methods of other documents, by name: their runs are declared there, with variants and overrides."""
-    studies: dict[Identifier, Study] = Field(default_factory=dict)
+    studies: dict[Identifier, Study] = {}
     """Questions of our own; each adds artifacts to ``artifacts``."""
-    withdrawn: dict[Identifier, Withdrawn] = Field(default_factory=dict)
+    withdrawn: dict[Identifier, Withdrawn] = {}
     """Studies that were given up before their first run, by the names that they had."""
-    open_choices: dict[str, list[OpenChoice]] = Field(default_factory=dict)
+    open_choices: dict[str, list[OpenChoice]] = {}
     """Choices that the document leaves open, of all methods (``all``) and by method."""
     evaluations: Annotated[dict[Identifier, Protocol], BeforeValidator(_filled_in)] = Field(
         default_factory=dict
     )
-    artifacts: dict[Identifier, Artifact] = Field(default_factory=dict)
-    datasets: dict[str, str] = Field(default_factory=dict)
+    artifacts: dict[Identifier, Artifact] = {}
+    datasets: dict[str, str] = {}
     """Names of datasets in print."""
-    labels: dict[str, str] = Field(default_factory=dict)
+    labels: dict[str, str] = {}
     """Names of methods, variants and keys of coordinates in print."""
-    phrases: dict[Identifier, str] = Field(default_factory=dict)
+    phrases: dict[Identifier, str] = {}
     """Names of variants in a sentence, where the label is an abbreviation for a table: ``positives emphasised``."""
 
     @model_validator(mode="before")

@@ -85,11 +85,11 @@ class Settings(Strict):
     scale: str = "quick"
     only: Annotated[
         Artifacts, BeforeValidator(lambda one: one.split() if isinstance(one, str) else one)
-    ] = Field(default_factory=list)
+    ] = []
     """Papers, and artifacts as ``paper/artifact``, to make; empty: all. Nothing else is touched."""
     device: Literal["auto", "cpu", "cuda"] = "auto"
     data_root: str | None = None
-    papers: list[str] = Field(default_factory=list)
+    papers: list[str] = []
     """Folders of documents that are kept elsewhere; those in papers/ are found."""
     evidence_only: bool = False
     """Whether numbers come from the records in ``evidence/<scale>/`` alone, so that nothing is trained."""
@@ -106,9 +106,9 @@ class Resources(Strict):
 class ScaleOverride(Override):
     """What a scale changes in the runs that match ``when``; without it, in all."""
 
-    when: When = Field(default_factory=dict)
-    set: RunFields = Field(default_factory=dict)
-    divide: dict[str, PositiveInt] = Field(default_factory=dict)
+    when: When = {}
+    set: RunFields = {}
+    divide: dict[str, PositiveInt] = {}
     """Whole numbers of the run, by path (``method.queue``), divided by these after all overrides; those of
     ``batch.size`` and ``batch.micro`` replace the scale's ``batch_divisor``."""
 
@@ -134,22 +134,22 @@ class Scale(UsualEpochs):
     level: Level
     describe: str
     seeds: Seeds
-    datasets: StandIns = Field(default_factory=dict)
+    datasets: StandIns = {}
     other_datasets: Literal["themselves", "nothing"]
     """What is used in place of datasets that ``datasets`` does not name."""
-    leaves_out: Artifacts = Field(default_factory=list)
+    leaves_out: Artifacts = []
     """Artifacts, as ``paper/artifact``, that are not made, beside those that papers leave out at this scale."""
     most_values: Most | None = None
     """The most values of an axis that are measured, from the first to the last at even distances; None: all. The
     baselines of these cells are measured, too. An axis of measures stays whole."""
     batch_divisor: PositiveInt = 1
     """Divides the images of each batch and of each pass."""
-    overrides: list[ScaleOverride] = Field(default_factory=list)
+    overrides: list[ScaleOverride] = []
     """Applied after the papers' own, in this order; then those of a paper at this scale, the artifact's coordinates,
     and those of the command line."""
-    probes: Parameters = Field(default_factory=dict)
+    probes: Parameters = {}
     """Parameters to replace, by probe: a bank of hundreds needs fewer neighbours than one of thousands."""
-    provides: list[Need] = Field(default_factory=list)
+    provides: list[Need] = []
     """What exact studies may use at this scale beside their own arithmetic."""
     threads: Annotated[int, Field(ge=1, le=1024)]
     precision: Literal["float32", "bfloat16"] = "float32"
@@ -181,14 +181,14 @@ def _names_once(left_out: list[str | Conditions]) -> list[str | Conditions]:
 class PaperScale(Strict):
     """``papers/<id>/scales/<scale>.yaml``: what a paper changes at a scale. Each field has the last word."""
 
-    datasets: StandIns = Field(default_factory=dict)
+    datasets: StandIns = {}
     leaves_out: Annotated[list[str | Conditions], AfterValidator(_names_once)] = Field(
         default_factory=list
     )
     """Artifacts that are not made, by their names, and cells, by coordinates: ``{dataset: [stl10, imagenet]}``."""
-    artifacts: dict[str, AtScale] = Field(default_factory=dict)
-    overrides: list[ScaleOverride] = Field(default_factory=list)
-    evaluations: Parameters = Field(default_factory=dict)
+    artifacts: dict[str, AtScale] = {}
+    overrides: list[ScaleOverride] = []
+    evaluations: Parameters = {}
     """Parameters of probes to replace, by the paper's own names of evaluations; with a ``name``, the whole probe."""
 
     @model_validator(mode="after")
@@ -252,13 +252,13 @@ class Config(BaseModel):
     folders: dict[str, Path]
     """The folder of each document, with all that is said of it."""
     datasets: dict[str, Dataset]
-    selected: dict[tuple[str, str], Selection] = Field(default_factory=dict)
+    selected: dict[tuple[str, str], Selection] = {}
     """The selected values of each study, by document and study; empty before `hypersphere select`."""
     at_scale: dict[str, PaperScale]
     """What each paper changes at this scale."""
     placed: list[Placed]
     """All overrides of this scale, in the order in which they are applied."""
-    read: dict[Path, str] = Field(default_factory=dict)
+    read: dict[Path, str] = {}
     """The sha256 of every file that this was read from."""
 
     def source(self, field: str) -> Path:
