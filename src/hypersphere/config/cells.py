@@ -2,12 +2,13 @@
 
 import itertools
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from operator import attrgetter
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeGuard
 
 from hypersphere.config import coordinates, registry
 from hypersphere.config import project as cfg
@@ -70,6 +71,18 @@ class Cell:
     def reading(self) -> str:
         """Which of a probe's values for the measure: ``split=train``; empty if there is only one."""
         return coordinates.of_probe(self.coordinates).text
+
+
+class MadeCell(Cell):
+    """A cell that is measured: it has a run and a dataset."""
+
+    run: Run
+    target: Dataset
+
+
+def is_made(cell: Cell) -> TypeGuard[MadeCell]:
+    """Whether a cell is measured."""
+    return not cell.missing
 
 
 class Cells:
@@ -155,22 +168,22 @@ class Cells:
         for paper in config.papers.values():
             for study in paper.studies.values():
                 apart.update(study.seeds.tuning)
-                apart.update(() if config.scale.seeds.again_counts else study.seeds.again)
+                if not config.scale.seeds.again_counts:
+                    apart.update(study.seeds.again)
         recorded = {several[0].run.seed for several in records.values()} - apart
-        first: dict[tuple[str, str, Position], Cell] = {}
-        declared: dict[tuple[str, str, Position], set[int]] = {}
-        for cell in cells:
-            own = config.papers[cell.paper].measured[cell.artifact]
-            if cell.run and not cell.missing and isinstance(own.seeds, str) and not own.seeds_of:
-                first.setdefault(cell.place, cell)
-                declared.setdefault(cell.place, set()).add(cell.run.seed)
-        found = []
-        for place, cell in first.items():
-            assert cell.resolved is not None
-            for seed in sorted(recorded - declared[place]):
-                run = self._run(cell.resolved, seed)
+        declared: dict[tuple[str, str, Position], list[MadeCell]] = defaultdict(list)
+        for cell in filter(is_made, cells):
+            artifact = config.papers[cell.paper].measured[cell.artifact]
+            if isinstance(artifact.seeds, str) and not artifact.seeds_of:
+                declared[cell.place].append(cell)
+        found: list[Cell] = []
+        for of_seeds in declared.values():
+            first = of_seeds[0]
+            assert first.resolved is not None
+            for seed in sorted(recorded - {cell.run.seed for cell in of_seeds}):
+                run = self._run(first.resolved, seed)
                 if run.name in records:
-                    found.append(replace(cell, run=run))
+                    found.append(replace(first, run=run))
         return found
 
     def _reasons(
@@ -351,7 +364,9 @@ def without_repeats(cells: list[Cell]) -> list[Cell]:
     If the scale makes one run or one epoch of two, the cell with the smaller rounding keeps the number, and the other
     cannot be measured.
     """
-    numbers: dict[tuple[object, ...], list[tuple[float, tuple[object, ...], int]]] = {}
+    numbers: dict[tuple[object, ...], list[tuple[float, tuple[object, ...], int]]] = defaultdict(
+        list
+    )
     for at, cell in enumerate(cells):
         resolved = cell.resolved
         if cell.run is None or cell.target is None or resolved is None:
@@ -368,7 +383,7 @@ def without_repeats(cells: list[Cell]) -> list[Cell]:
             cell.measure,
             cell.reading,
         )
-        numbers.setdefault(key, []).append((rounded, number, at))
+        numbers[key].append((rounded, number, at))
     marked = list(cells)
     for several in numbers.values():
         _, kept, first = min(several, key=lambda one: one[0])
@@ -395,18 +410,16 @@ def untrained(cells: list[Cell]) -> list[Cell]:
 
     Each is epoch 0 of the run of the first row whose initial weights are not cut.
     """
-    groups: dict[tuple[Position, str, str, str], dict[int, Cell]] = {}
-    for cell in cells:
-        run, target, measure = cell.run, cell.target, MEASURES[cell.measure]
-        if cell.missing or run is None or target is None or cell.how is None:
-            continue
+    groups: dict[tuple[Position, str, str, str], dict[int, Cell]] = defaultdict(dict)
+    for cell in filter(is_made, cells):
+        measure = MEASURES[cell.measure]
         # such a measure is of two runs, or of none, and the untrained encoder is of one
-        if run.initialisation is not None or measure.of_baseline or measure.of_data:
-            continue
-        point = control(cell.coordinates, UNTRAINED)
-        of_seeds = groups.setdefault((point, cell.protocol, run.dataset.name, target.name), {})
-        of_seeds.setdefault(run.seed, replace(cell, coordinates=point, epoch=0))
-    return list(itertools.chain.from_iterable(one.values() for one in groups.values()))
+        of_one_run = cell.how is not None and not measure.of_baseline and not measure.of_data
+        if of_one_run and cell.run.initialisation is None:
+            point = control(cell.coordinates, UNTRAINED)
+            group = groups[point, cell.protocol, cell.run.dataset.name, cell.target.name]
+            group.setdefault(cell.run.seed, replace(cell, coordinates=point, epoch=0))
+    return list(itertools.chain.from_iterable(group.values() for group in groups.values()))
 
 
 def on_pixels(protocol: Protocol) -> bool:
@@ -420,13 +433,13 @@ def mark(cells: Sequence[Cell], config: cfg.Config, records: Records) -> list[Ce
     So is one whose measure compares it with a baseline of its seed that no record measures alike.
     """
     folder = f"{FOLDER}/{config.scale_name}"
-    marked = []
+    marked: list[Cell] = []
     for cell in cells:
-        reason = cell.missing or _unrecorded(cell, config, records, folder)
+        reason = _unrecorded(cell, config, records, folder) if is_made(cell) else ""
         marked.append(replace(cell, missing=reason) if reason else cell)
-    whole = {(*cell.place, cell.run.seed): cell for cell in marked if cell.run and not cell.missing}
+    whole = {(*cell.place, cell.run.seed): cell for cell in filter(is_made, marked)}
     for at, cell in enumerate(marked):
-        if cell.run is None or cell.missing or not MEASURES[cell.measure].of_baseline:
+        if not is_made(cell) or not MEASURES[cell.measure].of_baseline:
             continue
         artifact = config.papers[cell.paper].measured[cell.artifact]
         point = artifact.compared_with(cell.coordinates) or cell.coordinates
@@ -443,9 +456,8 @@ def mark(cells: Sequence[Cell], config: cfg.Config, records: Records) -> list[Ce
     return marked
 
 
-def _unrecorded(cell: Cell, config: cfg.Config, records: Records, folder: str) -> str:
+def _unrecorded(cell: MadeCell, config: cfg.Config, records: Records, folder: str) -> str:
     """Why no record gives a cell's number; empty if one does."""
-    assert cell.run is not None
     artifact = config.papers[cell.paper].measured[cell.artifact]
     if registry.artifact_kind(artifact.draw).images:
         return "records of evidence hold no values of single images"
@@ -460,18 +472,17 @@ def _unrecorded(cell: Cell, config: cfg.Config, records: Records, folder: str) -
     return ""
 
 
-def _fewer_readings(cell: Cell, baseline: Cell, records: Records) -> bool:
+def _fewer_readings(cell: MadeCell, baseline: MadeCell, records: Records) -> bool:
     """Whether a record measures a cell at other readings than its baseline, and both have a number."""
     ours, theirs = _readings(cell, records), _readings(baseline, records)
     return ours != theirs and None not in (ours, theirs)
 
 
-def _readings(cell: Cell, records: Records) -> set[tuple[str, Position]] | None:
+def _readings(cell: MadeCell, records: Records) -> set[tuple[str, Position]] | None:
     """The measures and readings behind a cell's number, without what they share (``augmentation=augmix``).
 
     None where they say that there is no number: the cell is not missing, but counted as such.
     """
-    assert cell.run is not None
     own = coordinates.of_probe(cell.coordinates).items()
     rows = _rows(records[cell.run.name], cell)
     if any(one.status in WITHOUT_VALUE for one in rows):
@@ -491,24 +502,22 @@ def recorded_controls(cells: Iterable[Cell], records: Records) -> list[Cell]:
     encoder, heads, seed and dataset has its numbers too.
     """
     start = attrgetter("seed", "kind", "encoder", "method", "initialisation", "dataset")
-    alike: dict[object, list[Record]] = {}
+    alike: dict[object, list[Record]] = defaultdict(list)
     for record in itertools.chain.from_iterable(records.values()):
-        alike.setdefault(start(record.run), []).append(record)
-    found = []
-    for cell in cells:
-        assert cell.run is not None
+        alike[start(record.run)].append(record)
+    found: list[Cell] = []
+    for cell in filter(is_made, cells):
         own = records.get(cell.run.name, ())
-        for record in (*own, *alike.get(start(cell.run), ())):
+        for record in (*own, *alike[start(cell.run)]):
             if _measures(_rows([record], cell), cell):
                 found.append(replace(cell, run=record.run))
                 break
     return found
 
 
-def _rows(several: Sequence[Record], cell: Cell) -> list[Measurement]:
+def _rows(several: Sequence[Record], cell: MadeCell) -> list[Measurement]:
     """What the first record that measures a cell's epoch and target under its protocol says of them."""
     assert cell.how is not None
-    assert cell.target is not None
     at = cell.epoch, cell.target.name
     for record in several:
         answers = record.answers(cell.how.digest)
@@ -517,7 +526,7 @@ def _rows(several: Sequence[Record], cell: Cell) -> list[Measurement]:
     return []
 
 
-def _source(several: Sequence[Record], cell: Cell) -> Record:
+def _source(several: Sequence[Record], cell: MadeCell) -> Record:
     """The record of a run from which a cell's number comes: the first that measures it, or the first of all."""
     return next((one for one in several if cell.how is not None and _rows([one], cell)), several[0])
 

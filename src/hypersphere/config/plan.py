@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -14,7 +15,7 @@ from hypersphere.config import cells as of_cells
 from hypersphere.config import project as cfg
 from hypersphere.config import registry
 from hypersphere.config.artifacts import Probe, Protocol
-from hypersphere.config.cells import Cell, Cells
+from hypersphere.config.cells import Cell, Cells, is_made
 from hypersphere.config.records import Records, read_all
 from hypersphere.config.run import Dataset, Run
 from hypersphere.config.validation import SHOWN, either
@@ -61,10 +62,10 @@ class Plan:
     @cached_property
     def artifacts(self) -> dict[tuple[str, str], list[Cell]]:
         """The cells of each artifact made from runs, by paper and artifact."""
-        of_artifact: dict[tuple[str, str], list[Cell]] = {}
+        of_artifact: dict[tuple[str, str], list[Cell]] = defaultdict(list)
         for cell in self.cells:
-            of_artifact.setdefault((cell.paper, cell.artifact), []).append(cell)
-        return of_artifact
+            of_artifact[cell.paper, cell.artifact].append(cell)
+        return dict(of_artifact)
 
     def missing(self, paper: str, artifact: str) -> dict[str, str]:
         """Why the cells of an artifact cannot be measured, by coordinates; empty text where a seed can be."""
@@ -76,9 +77,7 @@ class Plan:
     @cached_property
     def made_artifacts(self) -> list[tuple[str, str]]:
         """The artifacts made from runs that have at least one number to show at this scale."""
-        return [
-            key for key, cells in self.artifacts.items() if any(not cell.missing for cell in cells)
-        ]
+        return [key for key, cells in self.artifacts.items() if any(map(is_made, cells))]
 
     @cached_property
     def chosen_artifacts(self) -> list[tuple[str, str]]:
@@ -134,11 +133,10 @@ class Plan:
     def controls(self) -> dict[tuple[str, str], list[Cell]]:
         """The cells of the untrained control of each artifact; with records, those that they measure."""
         found = {key: of_cells.untrained(cells) for key, cells in self.artifacts.items()}
-        if self.records is None:
-            return found
-        return {
-            key: of_cells.recorded_controls(cells, self.records) for key, cells in found.items()
-        }
+        if self.records is not None:
+            for key, cells in found.items():
+                found[key] = of_cells.recorded_controls(cells, self.records)
+        return found
 
     @cached_property
     def runs(self) -> dict[str, Run]:
@@ -148,10 +146,10 @@ class Plan:
     @cached_property
     def _cells_of(self) -> dict[str, list[Cell]]:
         """The cells of each run that is asked for, by its name, those that cannot be measured, too."""
-        found: dict[str, list[Cell]] = {}
+        found: dict[str, list[Cell]] = defaultdict(list)
         for cell in self.cells:
             if cell.run is not None:
-                found.setdefault(cell.run.name, []).append(cell)
+                found[cell.run.name].append(cell)
         return found
 
     @cached_property
@@ -164,10 +162,8 @@ class Plan:
     def datasets(self) -> dict[str, Dataset]:
         """The datasets on which runs are trained or probed, by name."""
         found: dict[str, Dataset] = {}
-        for cell in self.cells:
-            if cell.run is not None and cell.target is not None and not cell.missing:
-                found[cell.run.dataset.name] = cell.run.dataset
-                found[cell.target.name] = cell.target
+        for cell in filter(is_made, self.cells):
+            found |= {dataset.name: dataset for dataset in (cell.run.dataset, cell.target)}
         return found
 
     @cached_property
@@ -179,10 +175,10 @@ class Plan:
         size = self.config.scale.datasets_per_job
         if size == 1:
             return {dataset.folder: [dataset] for dataset in self.datasets.values()}
-        of_source: dict[str, list[Dataset]] = {}
+        of_source: dict[str, list[Dataset]] = defaultdict(list)
         for dataset in self.datasets.values():
             if dataset.source is not None:
-                of_source.setdefault(dataset.source.name, []).append(dataset)
+                of_source[dataset.source.name].append(dataset)
         jobs = {}
         for source, datasets in of_source.items():
             for number, part in enumerate(_parts(datasets, size), start=1):
@@ -201,12 +197,10 @@ class Plan:
     def evaluations(self) -> dict[str, dict[str, Evaluation]]:
         """The measurements that each run needs, by its name and the protocol's digest."""
         asked: dict[str, dict[str, Evaluation]] = {name: {} for name in self.runs}
-        for cell in itertools.chain(self.cells, *self.controls.values()):
-            if cell.run is None or cell.target is None or cell.missing or cell.how is None:
-                continue
-            of_run = asked.get(cell.run.name)
-            if of_run is not None:  # else it is a control that another run's record gives
-                one = of_run.setdefault(cell.how.digest, Evaluation(cell.how, set()))
+        for cell in filter(is_made, itertools.chain(self.cells, *self.controls.values())):
+            # a control may be of another run, whose record gives it
+            if cell.how is not None and cell.run.name in asked:
+                one = asked[cell.run.name].setdefault(cell.how.digest, Evaluation(cell.how, set()))
                 one.at.add((cell.epoch, cell.target.name))
         return {run: dict(sorted(of_run.items())) for run, of_run in asked.items()}
 
@@ -238,11 +232,11 @@ class Plan:
         """
         if self.records is not None:
             return ()
-        groups: dict[tuple[frozenset[tuple[str, str]], str, str], list[Run]] = {}
+        groups: dict[tuple[frozenset[tuple[str, str]], str, str], list[Run]] = defaultdict(list)
         for name, run in self.runs.items():
-            measured = (cell for cell in self._cells_of[name] if not cell.missing)
+            measured = filter(is_made, self._cells_of[name])
             shown = frozenset((cell.paper, cell.artifact) for cell in measured)
-            groups.setdefault((shown, run.dataset.name, run.method.name), []).append(run)
+            groups[shown, run.dataset.name, run.method.name].append(run)
         size = self.config.scale.runs_per_job
         jobs: list[list[Run]] = []
         last_of: dict[frozenset[str], list[Run]] = {}
@@ -326,8 +320,8 @@ class Plan:
     def probes_explained(self, name: str) -> list[tuple[str, str, str]]:
         """Every parameter of the probes that measure a run, as ``evaluation: probe.parameter``, and who set it."""
         probes: dict[tuple[str, str], Probe] = {}
-        for cell in self._cells_of[self.run(name).name]:
-            if cell.how is not None and not cell.missing:
+        for cell in filter(is_made, self._cells_of[self.run(name).name]):
+            if cell.how is not None:
                 probes[cell.paper, cell.protocol] = cell.how.probe
         rows = []
         for (paper, protocol), probe in probes.items():
@@ -370,7 +364,7 @@ class Plan:
 
 def _measured(cells: Iterable[Cell]) -> dict[str, Run]:
     """The distinct runs of the cells that are measured, by name."""
-    return {cell.run.name: cell.run for cell in cells if cell.run is not None and not cell.missing}
+    return {cell.run.name: cell.run for cell in filter(is_made, cells)}
 
 
 def _parts(items: list[Item], size: int) -> list[list[Item]]:
@@ -433,9 +427,9 @@ def of(config: cfg.Config) -> Plan:
     further = of_cells.mark(maker.further(cells, records), config, records)
     declared = of_cells.mark(cells, config, records)
     # all seeds of a point together, the declared ones first
-    of_place: dict[object, list[Cell]] = {}
-    for cell in [*declared, *(cell for cell in further if not cell.missing)]:
-        of_place.setdefault(cell.place, []).append(cell)
+    of_place: dict[object, list[Cell]] = defaultdict(list)
+    for cell in itertools.chain(declared, filter(is_made, further)):
+        of_place[cell.place].append(cell)
     together = itertools.chain.from_iterable(of_place.values())
     return Plan(config, tuple(together), maker.protocols, records)
 
