@@ -216,7 +216,7 @@ class Layer(NamedTuple):
     file: Path
     """A file, or ``COMMAND_LINE``."""
     section: str
-    fields: Mapping[str, Any]
+    fields: dict[str, Any]
     computes: str = ""
     """How it computes its numbers from those of the layers below it: ``times 0.1``; empty: it sets them."""
 
@@ -726,8 +726,8 @@ def _check_paper(config: Config, document: str) -> None:
     file, paper = config.paper_file(document), config.papers[document]
     scales = scale_names(config.root)
     for name, measured in paper.measured.items():
-        study = measured.plan
-        section = f"artifacts.{name}: made_at" if study is None else f"studies.{study}.scale"
+        plan = measured.plan
+        section = f"artifacts.{name}: made_at" if plan is None else f"studies.{plan}.scale"
         _check_names(measured.made_at or (), scales, f"{file}: {section}")
     for name, studied in paper.studied.items():
         if paper_code.study(document, studied.study) is None:
@@ -738,13 +738,15 @@ def _check_paper(config: Config, document: str) -> None:
             key for key, one in config.papers.items() if method in one.methods and key != document
         ]
         check_name(lender, lenders, f"{file}: borrows.{method}")
+    for at, override in enumerate(paper.overrides):
+        _check_conditions(config, [paper], override.when, f"{file}: overrides.{at}.when")
     answers = config.answers_file(document)
-    for name, study in paper.studies.items():
-        by_words = not study.answers.numbers and study.closed is None
-        if by_words and behind(answers, name) is None:
+    for study, asked in paper.studies.items():
+        by_words = not asked.answers.numbers and asked.closed is None
+        if by_words and behind(answers, study) is None:
             raise HypersphereError(
-                f"{file}: studies.{name}.answers: nothing decides what the answer is; give the numbers, or the rule, "
-                f"as the function {name} in {answers}"
+                f"{file}: studies.{study}.answers: nothing decides what the answer is; give the numbers, or the rule, "
+                f"as the function {study} in {answers}"
             )
 
 
