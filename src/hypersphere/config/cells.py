@@ -16,7 +16,7 @@ from hypersphere.config.artifacts import Measured, Paper, Protocol
 from hypersphere.config.coordinates import Coordinates, Position, Scalar
 from hypersphere.config.measures import MEASURES
 from hypersphere.config.records import FOLDER, WITHOUT_VALUE, Measurement, Record, Records
-from hypersphere.config.resolve import Description, Layers, Resolved, resolve
+from hypersphere.config.resolve import Description, Layers, Resolved, describe, resolve
 from hypersphere.config.run import Dataset, Run
 from hypersphere.config.study import BEST
 from hypersphere.config.validation import check_name, validate
@@ -96,7 +96,7 @@ class Cells:
             self.protocols[paper] = {
                 name: _at_scale(config, paper, name) for name in declared.evaluations
             }
-        self.resolved: dict[tuple[str, Position], Resolved] = {}
+        self.resolved: dict[tuple[str, Position, Position], Resolved] = {}
         self.seeded: dict[tuple[str, int], Run] = {}
 
     def of(self, paper: Paper, name: str, artifact: Measured) -> list[Cell]:
@@ -219,10 +219,12 @@ class Cells:
         descriptions = described(self.config, paper, name, point)
         if descriptions is None:
             return None
-        values = {key: point[key] for key in coordinates.IDENTITY}
+        values: dict[str, Scalar] = {key: point[key] for key in coordinates.IDENTITY}
+        factors: dict[str, Scalar] = {}
         for one in descriptions:
-            values |= one.paths
-        key = paper.paper, coordinates.ordered(values)
+            values |= one.values
+            factors |= one.factors
+        key = paper.paper, coordinates.ordered(values), coordinates.ordered(factors)
         # cells of several artifacts share what is resolved for the first of them
         if key not in self.resolved:
             self.resolved[key] = resolved(self.config, paper, point, descriptions, dataset)
@@ -319,7 +321,7 @@ def described(
     study = paper.measured[name].plan
     paths = coordinates.of_run(point)
     given = {path: value for path, value in paths.items() if value != BEST}
-    artifact = Description(file, paper.section(name), given)
+    artifact = describe(file, paper.section(name), given)
     if given == paths:
         return [artifact]
     if study is None:
@@ -330,7 +332,7 @@ def described(
     if not selected:
         return None
     arm = paper.studies[study].arm(point)
-    return [artifact, Description(config.selection_file(paper.paper, study), arm, selected[arm])]
+    return [artifact, describe(config.selection_file(paper.paper, study), arm, selected[arm])]
 
 
 class Listed(NamedTuple):
