@@ -100,14 +100,9 @@ class Override(Strict):
     when: When
     set: RunFields
 
-    @cached_property
-    def conditions(self) -> dict[str, list[Scalar]]:
-        """``when`` in canonical form: a plan asks for it a hundred thousand times."""
-        return {key: coordinates.alternatives(value) for key, value in self.when.items()}
-
     def matches(self, run: Mapping[str, Scalar]) -> bool:
         """Whether the coordinates of a run have all values of ``when``."""
-        return all(run.get(key) in values for key, values in self.conditions.items())
+        return coordinates.covers(self.when, run)
 
 
 class Measured(Strict):
@@ -203,14 +198,11 @@ class Measured(Strict):
     @cached_property
     def points(self) -> list[Position]:
         """The coordinates of every cell, in canonical form; the innermost axis varies fastest."""
-        measure = {"measure": self.measure} if self.measure else {}
-        found = []
-        for parts in itertools.product(*self.axes.values()):
-            point = {**self.fixed, **measure}
-            for part in parts:
-                point |= part
-            found.append(coordinates.ordered(point))
-        return found
+        fixed = dict(self.fixed)
+        if self.measure:
+            fixed["measure"] = self.measure
+        every = coordinates.combined([[fixed], *self.axes.values()])
+        return [coordinates.ordered(point) for point in every]
 
     def compared_with(self, point: Mapping[str, Scalar]) -> Position | None:
         """The coordinates of a cell's baseline; None for a baseline."""

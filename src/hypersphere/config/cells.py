@@ -346,15 +346,12 @@ class Listed(NamedTuple):
 def seeds_of(config: cfg.Config, paper: Paper, name: str, point: Position) -> Listed:
     """The seeds of one cell of an artifact."""
     artifact = paper.measured[name]
-    file, section = config.paper_file(paper.paper), paper.section(name)
-    variant = str(point["variant"])
-    if variant in artifact.seeds_of:
-        key = "seeds_of" if artifact.plan is None else "seeds"
-        return Listed(artifact.seeds_of[variant], file, f"{section}.{key}")
-    if not isinstance(artifact.seeds, str):
-        return Listed(artifact.seeds, file, f"{section}.seeds")
-    seeds, at_scale = config.scale.seeds, config.at_scale[paper.paper].artifacts.get(name)
-    which: str = (at_scale and at_scale.seeds) or artifact.seeds
+    own = artifact.seeds_of.get(str(point["variant"]), artifact.seeds)
+    if not isinstance(own, str):
+        section = f"{paper.section(name)}.seeds"
+        return Listed(own, config.paper_file(paper.paper), section)
+    seeds, at_scale = config.scale.seeds, config.at_scale[paper.paper]
+    which: str = at_scale.of_artifact(name).seeds or own
     if which == "sweeps" and seeds.compared and coordinates.trained(point) in artifact.compared:
         which = "compared"
     return Listed(getattr(seeds, which), config.source("seeds"), f"seeds.{which}")

@@ -172,17 +172,11 @@ class AtScale(Strict):
     """In place of the scale's own."""
 
 
-def _names_once(left_out: list[str | Conditions]) -> list[str | Conditions]:
-    """Refuse an artifact that is left out twice."""
-    each_once([one for one in left_out if isinstance(one, str)])
-    return left_out
-
-
 class PaperScale(Strict):
     """``papers/<id>/scales/<scale>.yaml``: what a paper changes at a scale. Each field has the last word."""
 
     datasets: StandIns = {}
-    leaves_out: Annotated[list[str | Conditions], AfterValidator(_names_once)] = Field(
+    leaves_out: Annotated[list[str | Conditions], AfterValidator(each_once)] = Field(
         default_factory=list
     )
     """Artifacts that are not made, by their names, and cells, by coordinates: ``{dataset: [stl10, imagenet]}``."""
@@ -198,10 +192,9 @@ class PaperScale(Strict):
                 check_conditions(cells, f"leaves_out.{at}.")
         return self
 
-    @cached_property
-    def artifacts_left_out(self) -> frozenset[str]:
-        """The artifacts that are not made."""
-        return frozenset(one for one in self.leaves_out if isinstance(one, str))
+    def of_artifact(self, artifact: str) -> AtScale:
+        """How the scale measures one artifact."""
+        return self.artifacts.get(artifact, AtScale())
 
     def leaves_out_cell(self, point: Mapping[str, Scalar]) -> bool:
         """Whether the cell of these coordinates is not made."""
@@ -363,15 +356,14 @@ class Config(BaseModel):
 
     def left_out(self, paper: str, artifact: str) -> bool:
         """Whether this scale does not make an artifact."""
-        of_paper = artifact in self.at_scale[paper].artifacts_left_out
-        return of_paper or f"{paper}/{artifact}" in self.scale.leaves_out
+        of_paper = self.at_scale[paper].leaves_out
+        return artifact in of_paper or f"{paper}/{artifact}" in self.scale.leaves_out
 
     def most_values(self, paper: str, artifact: str) -> int | None:
         """The most values of an axis of an artifact that are measured at this scale; None: all."""
-        own = self.at_scale[paper].artifacts.get(artifact, AtScale()).most_values
-        if own == "all":
-            return None
-        return own or self.scale.most_values
+        own = self.at_scale[paper].of_artifact(artifact).most_values
+        most = own or self.scale.most_values
+        return None if most == "all" else most
 
     def artifact_folder(self, paper: str, artifact: str) -> Path:
         """results/<scale>/statistics/<paper>/<artifact>: the tidy tables from which an artifact is drawn."""
@@ -448,9 +440,12 @@ class Config(BaseModel):
 
     def files_named(self, name: str) -> dict[str, Path]:
         """The files of that name, errata or findings, by document; first that of ``SEVERAL``, in papers/."""
-        folders = {SEVERAL: self.root / PAPERS, **{key: self.folders[key] for key in self.papers}}
-        paths = {paper: folder / name for paper, folder in folders.items()}
-        return {paper: path for paper, path in paths.items() if path.is_file()}
+        found = {}
+        for paper in (SEVERAL, *self.papers):
+            folder = self.root / PAPERS if paper == SEVERAL else self.folders[paper]
+            if (folder / name).is_file():
+                found[paper] = folder / name
+        return found
 
     def asks_for(self, paper: str, artifact: str) -> bool:
         """Whether ``only`` asks for an artifact.
