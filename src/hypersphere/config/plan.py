@@ -15,7 +15,8 @@ from hypersphere.config import cells as of_cells
 from hypersphere.config import project as cfg
 from hypersphere.config import registry
 from hypersphere.config.artifacts import Probe, Protocol
-from hypersphere.config.cells import Cell, Cells, is_made
+from hypersphere.config.cells import Cell, Cells, Listed, is_made
+from hypersphere.config.project import Layer
 from hypersphere.config.records import Records, read_all
 from hypersphere.config.run import Dataset, Run
 from hypersphere.config.validation import SHOWN, either
@@ -297,23 +298,19 @@ class Plan:
         run = self.run(name)
         cell = self._cells_of[run.name][0]
         paper, published = self.config.papers[cell.paper], str(cell.coordinates["dataset"])
-        stand_in = self.config.stand_in(published, cell.paper)
-        if stand_in:
-            dataset = self._place(stand_in.file, f"datasets.{published}")
-        else:
-            file = self.config.paper_file(cell.paper)
-            dataset = self._place(file, paper.section(cell.artifact))
+        file, section = self.config.paper_file(cell.paper), paper.section(cell.artifact)
+        dataset = self.config.stand_in(published, cell.paper) or Layer(file, section, {})
         seeds = of_cells.seeds_of(self.config, paper, cell.artifact, cell.coordinates)
         rows = [
-            ("dataset", run.dataset.name, dataset),
-            ("seed", str(run.seed), self._place(seeds.file, seeds.section)),
+            ("dataset", run.dataset.name, self._place(dataset)),
+            ("seed", str(run.seed), self._place(seeds)),
         ]
         layers = of_cells.layers_of(self.config, cell)
         for path, value in leaves(run.model_dump(mode="json", exclude={"dataset", "seed"})):
             steps = []
             for layer in layers.setting(path):
                 computes = f" ({layer.computes})" if layer.computes else ""
-                steps.append(self._place(layer.file, layer.section) + computes)
+                steps.append(self._place(layer) + computes)
             rows.append((".".join(path), _shown(value), "; ".join(steps) or "default"))
         return rows
 
@@ -329,13 +326,13 @@ class Plan:
             for key, value in probe.parameters.items():
                 last = [layer for layer in layers if key in layer.fields][-1]
                 what = f"{paper}/{protocol}: {probe.name}.{key}"
-                rows.append((what, _shown(value), self._place(last.file, last.section)))
+                rows.append((what, _shown(value), self._place(last)))
         return rows
 
-    def _place(self, file: Path, section: str) -> str:
+    def _place(self, setter: Layer | Listed) -> str:
         """A file and a section of it; a file of the project is said as people type it."""
-        said = file.as_posix().removeprefix(f"{self.config.root.as_posix()}/")
-        return f"{said}: {section}"
+        file = setter.file.as_posix().removeprefix(f"{self.config.root.as_posix()}/")
+        return f"{file}: {setter.section}"
 
     def run_folder(self, name: str) -> Path:
         """results/<scale>/runs/<run>."""

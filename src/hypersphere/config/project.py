@@ -300,7 +300,7 @@ class Config(BaseModel):
         """The code of an exact study that a paper names."""
         paper_code.admit(self.folders)
         code = paper_code.study(paper, study)
-        assert code is not None  # _cross_check has looked
+        assert code is not None  # _check_paper has looked
         return code
 
     def theorems_module(self, paper: str) -> str | None:
@@ -328,8 +328,9 @@ class Config(BaseModel):
 
     def stand_in(self, published: str, paper: str) -> Layer | None:
         """What says which dataset is used in place of a published one in a paper's runs; None: nothing does."""
-        of_scale = Layer(self.source("datasets"), "datasets", self.scale.datasets)
-        of_paper = Layer(self.scale_file(paper), "datasets", self.at_scale[paper].datasets)
+        section = f"datasets.{published}"
+        of_scale = Layer(self.source("datasets"), section, self.scale.datasets)
+        of_paper = Layer(self.scale_file(paper), section, self.at_scale[paper].datasets)
         saying = None
         for layer in _by_word(of_scale, of_paper):
             if published in layer.fields:
@@ -669,12 +670,7 @@ def _check_references(config: Config) -> None:
         where = f"{one.file}: {one.section}.when"
         _check_conditions(config, of_papers, one.override.when, where)
     where = f"{config.source('probes')}: probes"
-    for name, parameters in config.scale.probes.items():
-        check_name(name, registry.components("probes"), where)
-        taken = registry.schema("probes", name).model_fields
-        for key in parameters:
-            if key not in taken:
-                raise HypersphereError(f"{where}.{name}.{key}: {unknown_key(key, taken, name)}")
+    _check_names(config.scale.probes, registry.components("probes"), where)
     for chosen in config.settings.only:
         _check_chosen(config, chosen, "only", whole=True)
     for chosen in config.scale.leaves_out:
