@@ -342,30 +342,22 @@ class Paper(Strict):
     phrases: dict[Identifier, str] = {}
     """Names of variants in a sentence, where the label is an abbreviation for a table: ``positives emphasised``."""
 
-    @model_validator(mode="before")
-    @classmethod
-    def _with_studies(cls, fields: Any) -> Any:
-        """Add the artifacts of each valid study; an invalid one is refused with its own field."""
-        if not isinstance(fields, dict) or not isinstance(fields.get("studies"), dict):
-            return fields
-        artifacts = dict(fields.get("artifacts") or {})
-        for name, given in fields["studies"].items():
-            try:
-                study = Study.model_validate(given)
-            except ValidationError:
-                continue
-            for key, artifact in study.artifacts(str(name)).items():
-                if key in artifacts:
+    @model_validator(mode="after")
+    def _with_studies(self) -> Self:
+        """Add the artifacts of each study."""
+        for name, study in self.studies.items():
+            for key, declared in study.artifacts(name).items():
+                if key in self.artifacts:
                     raise ValueError(
                         f"artifacts.{key}: is an artifact of the study {name}; give it another name"
                     )
                 try:
-                    artifacts[key] = Measured.model_validate(artifact)
+                    self.artifacts[key] = Measured.model_validate(declared)
                 except ValidationError as error:
                     raise ValueError(
                         f"studies.{name}: its artifact {key} is not valid: {sentence(error)}"
                     ) from None
-        return {**fields, "artifacts": artifacts}
+        return self
 
     @model_validator(mode="after")
     def _names_exist(self) -> Self:

@@ -513,7 +513,8 @@ def _load(root: Path, overrides: dict[str, Any]) -> Config:
         for study, declared in paper.studies.items():
             file = selection_file(folders[name], study)
             selected[name, study] = read_selection(file, declared)
-    return Config(
+    # its parts are checked, and to check a paper again would add the artifacts of its studies again
+    return Config.model_construct(
         root=root,
         settings=settings,
         scale=scale,
