@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from operator import attrgetter
+from operator import attrgetter, itemgetter
 from pathlib import Path
 from typing import Any, NamedTuple, TypeGuard
 
@@ -119,8 +119,8 @@ class Cells:
             if cell.resolved is None:
                 cells.append(cell)
             elif cell.missing or cell.coordinates in made:
-                seeds = seeds_of(self.config, paper, name, cell.coordinates)
-                cells += [replace(cell, run=self._run(cell.resolved, one)) for one in seeds.values]
+                for seed in seeds_of(self.config, paper, name, cell.coordinates).values:
+                    cells.append(replace(cell, run=self._run(cell.resolved, seed)))
             else:
                 cells.append(replace(cell, epoch=0, missing=THINNED))
         return cells
@@ -129,7 +129,8 @@ class Cells:
         """The cell of one point, without a seed's run; one that is left out, or has no dataset, is resolved to none."""
         own = str(point["dataset"])
         other = str(point.get("target", own))
-        where = f"{self.config.paper_file(paper.paper)}: {paper.section(name)}"
+        file, section = self.config.paper_file(paper.paper), paper.section(name)
+        where = f"{file}: {section}"
         for key, dataset in (("dataset", own), ("target", other)):
             check_name(dataset, self.config.datasets, f"{where}: {key}")
         try:
@@ -208,8 +209,11 @@ class Cells:
             yield f"epoch {point['epoch']} is before the first of this scale"
         if not self.config.settings.evidence_only:  # what is recorded needs nothing here
             parts = list(resolved.run.components)
-            parts += [("datasets", one.source.name) for one in used.values() if one and one.source]
-            parts += [("probes", cell.how.probe.name)] if cell.how else []
+            if cell.how:
+                parts.append(("probes", cell.how.probe.name))
+            for dataset in used.values():
+                if dataset and dataset.source:
+                    parts.append(("datasets", dataset.source.name))
             yield from filter(None, itertools.starmap(registry.unusable, parts))
 
     def resolved_of(
@@ -268,7 +272,9 @@ def _misplaced(how: Protocol | None, point: Position, own: str, other: str) -> s
     measure = MEASURES[str(point["measure"])]
     # only a measure that needs no fit, such as norms, keeps its name on another dataset
     anywhere = how is not None and (measure.margin != "accuracy" or measure.of_task)
-    return "" if other == own or anywhere else f"measures encoders of {own} on {own} only"
+    if other == own or anywhere:
+        return ""
+    return f"measures encoders of {own} on {own} only"
 
 
 def _published_epoch(resolved: Resolved, point: Position) -> float:
@@ -299,9 +305,9 @@ def resolved(
     dataset: Dataset,
 ) -> Resolved:
     """The run of a paper's cell, whose method another paper may lend."""
-    lender = config.papers[paper.borrows.get(str(point["method"]), paper.paper)]
+    lender = paper.borrows.get(str(point["method"]), paper.paper)
     identity = {key: point[key] for key in coordinates.IDENTITY}
-    return resolve(config, lender, identity, descriptions, dataset)
+    return resolve(config, config.papers[lender], identity, descriptions, dataset)
 
 
 def layers_of(config: cfg.Config, cell: Cell) -> Layers:
@@ -332,7 +338,8 @@ def described(
     if not selected:
         return None
     arm = paper.studies[study].arm(point)
-    return [artifact, describe(config.selection_file(paper.paper, study), arm, selected[arm])]
+    selection = config.selection_file(paper.paper, study)
+    return [artifact, describe(selection, arm, selected[arm])]
 
 
 class Listed(NamedTuple):
@@ -363,32 +370,24 @@ def without_repeats(cells: list[Cell]) -> list[Cell]:
     If the scale makes one run or one epoch of two, the cell with the smaller rounding keeps the number, and the other
     cannot be measured.
     """
-    numbers: dict[tuple[object, ...], list[tuple[float, tuple[object, ...], int]]] = defaultdict(
-        list
-    )
+    of_number: dict[object, list[tuple[float, object, int]]] = defaultdict(list)
     for at, cell in enumerate(cells):
-        resolved = cell.resolved
-        if cell.run is None or cell.target is None or resolved is None:
+        resolved, target = cell.resolved, cell.target
+        if cell.run is None or target is None or resolved is None:
             continue
         epoch = _published_epoch(resolved, cell.coordinates)
         rounded = abs(resolved.run.schedule.epochs * epoch / resolved.epochs - cell.epoch)
         number = resolved.published, epoch, cell.coordinates.get("target")
-        key = (
-            cell.paper,
-            cell.run.name,
-            cell.epoch,
-            cell.target.name,
-            cell.protocol,
-            cell.measure,
-            cell.reading,
-        )
-        numbers[key].append((rounded, number, at))
+        run = cell.paper, cell.run.name, cell.epoch, target.name
+        how = cell.protocol, cell.measure, cell.reading
+        of_number[run, how].append((rounded, number, at))
     marked = list(cells)
-    for several in numbers.values():
-        _, kept, first = min(several, key=lambda one: one[0])
+    for several in of_number.values():
+        _, nearest, first = min(several, key=itemgetter(0))
+        reason = f"{SHARED} {cells[first].text}"
         for _, published, at in several:
-            if not cells[at].missing and published != kept:
-                marked[at] = replace(cells[at], missing=f"{SHARED} {cells[first].text}")
+            if not cells[at].missing and published != nearest:
+                marked[at] = replace(cells[at], missing=reason)
     return marked
 
 
@@ -460,13 +459,14 @@ def _unrecorded(cell: MadeCell, config: cfg.Config, records: Records, folder: st
     artifact = config.papers[cell.paper].measured[cell.artifact]
     if registry.artifact_kind(artifact.draw).images:
         return "records of evidence hold no values of single images"
-    of_run = records.get(cell.run.name, ())
+    of_run = records.get(cell.run.name)
     if not of_run:
         return f"no record of this run in {folder}"
+    record, rows = _answer(of_run, cell)
     plans = confirms(cell, config)
-    if plans and not {*plans} & {*_source(of_run, cell).plans}:
+    if plans and not {*plans} & {*record.plans}:
         return f"the record in {folder} was made under another plan than {' or '.join(plans)}"
-    if cell.how is not None and not _measures(_rows(of_run, cell), cell):
+    if cell.how is not None and not _measures(rows, cell):
         return f"the records in {folder} were measured by another protocol, or at other epochs"
     return ""
 
@@ -483,14 +483,15 @@ def _readings(cell: MadeCell, records: Records) -> set[tuple[str, Position]] | N
     None where they say that there is no number: the cell is not missing, but counted as such.
     """
     own = coordinates.of_probe(cell.coordinates).items()
-    rows = _rows(records[cell.run.name], cell)
+    _, rows = _answer(records[cell.run.name], cell)
     if any(one.status in WITHOUT_VALUE for one in rows):
         return None
     found = set()
     for one in rows:
         reading = coordinates.parse(one.reading, str(one)).items()
         if own <= reading:
-            found.add((one.measure, coordinates.ordered(dict(reading - own))))
+            further = coordinates.ordered(dict(reading - own))
+            found.add((one.measure, further))
     return found
 
 
@@ -508,26 +509,25 @@ def recorded_controls(cells: Iterable[Cell], records: Records) -> list[Cell]:
     for cell in filter(is_made, cells):
         own = records.get(cell.run.name, ())
         for record in (*own, *alike[start(cell.run)]):
-            if _measures(_rows([record], cell), cell):
+            _, rows = _answer([record], cell)
+            if _measures(rows, cell):
                 found.append(replace(cell, run=record.run))
                 break
     return found
 
 
-def _rows(several: Sequence[Record], cell: MadeCell) -> list[Measurement]:
-    """What the first record that measures a cell's epoch and target under its protocol says of them."""
-    assert cell.how is not None
-    at = cell.epoch, cell.target.name
-    for record in several:
-        answers = record.answers(cell.how.digest)
-        if rows := [one for one in answers if (one.epoch, one.target) == at]:
-            return rows
-    return []
+def _answer(several: Sequence[Record], cell: MadeCell) -> tuple[Record, list[Measurement]]:
+    """The first record that measures a cell's epoch and target under its protocol, and what it says of them.
 
-
-def _source(several: Sequence[Record], cell: MadeCell) -> Record:
-    """The record of a run from which a cell's number comes: the first that measures it, or the first of all."""
-    return next((one for one in several if cell.how is not None and _rows([one], cell)), several[0])
+    Where none does it is the first of all, and nothing.
+    """
+    if cell.how is not None:
+        at = cell.epoch, cell.target.name
+        for record in several:
+            answers = record.answers(cell.how.digest)
+            if rows := [one for one in answers if (one.epoch, one.target) == at]:
+                return record, rows
+    return several[0], []
 
 
 def _measures(rows: list[Measurement], cell: Cell) -> bool:
@@ -543,6 +543,8 @@ def confirms(cell: Cell, config: cfg.Config) -> list[str]:
     """The study that a cell confirms, by what records name it (``Config.plans``); empty: none."""
     paper = config.papers[cell.paper]
     name = paper.measured[cell.artifact].plan
-    if name is None or cell.run is None or cell.run.seed in paper.studies[name].seeds.tuning:
+    if name is None or cell.run is None:
+        return []
+    if cell.run.seed in paper.studies[name].seeds.tuning:
         return []
     return config.plans(cell.paper, name)

@@ -124,10 +124,12 @@ class Plan:
         found: dict[str, list[tuple[str, str]]] = {}
         for paper in self.config.papers:
             keys = [key for key in self.chosen_artifacts if key[0] == paper]
-            jobs = min(1, len(keys)) if recorded else math.ceil(len(keys) / size)
+            count = len(keys)
+            jobs = min(1, count) if recorded else math.ceil(count / size)
             for at in range(jobs):
                 job = f"{paper}__{at + 1}" if jobs > 1 else paper
-                found[job] = keys[at * len(keys) // jobs : (at + 1) * len(keys) // jobs]
+                start, stop = at * count // jobs, (at + 1) * count // jobs
+                found[job] = keys[start:stop]
         return found
 
     @cached_property
@@ -255,7 +257,10 @@ class Plan:
     @cached_property
     def batch_of(self) -> dict[str, BatchOfRuns]:
         """The batch that trains each run of this plan, by the run's name."""
-        return {run.name: batch for batch in self.batches for run in batch.runs}
+        found: dict[str, BatchOfRuns] = {}
+        for batch in self.batches:
+            found |= dict.fromkeys((run.name for run in batch.runs), batch)
+        return found
 
     def runs_of(self, paper: str, artifact: str) -> dict[str, Run]:
         """The distinct runs that an artifact shows, by name."""
@@ -277,8 +282,9 @@ class Plan:
             return self.runs[matches[0]]
         scale = self.config.scale_name
         if matches:
-            more = f" and {len(matches) - SHOWN} more" if len(matches) > SHOWN else ""
-            shown = ", ".join(matches[:SHOWN]) + more
+            shown = ", ".join(matches[:SHOWN])
+            if len(matches) > SHOWN:
+                shown += f" and {len(matches) - SHOWN} more"
             raise HypersphereError(
                 f"run '{name}': {len(matches)} begin so at scale {scale}: {shown}; name one"
             )
@@ -297,9 +303,10 @@ class Plan:
         """
         run = self.run(name)
         cell = self._cells_of[run.name][0]
-        paper, published = self.config.papers[cell.paper], str(cell.coordinates["dataset"])
-        file, section = self.config.paper_file(cell.paper), paper.section(cell.artifact)
-        dataset = self.config.stand_in(published, cell.paper) or Layer(file, section, {})
+        paper = self.config.papers[cell.paper]
+        published = str(cell.coordinates["dataset"])
+        artifact = Layer(self.config.paper_file(cell.paper), paper.section(cell.artifact), {})
+        dataset = self.config.stand_in(published, cell.paper) or artifact
         seeds = of_cells.seeds_of(self.config, paper, cell.artifact, cell.coordinates)
         rows = [
             ("dataset", run.dataset.name, self._place(dataset)),
@@ -311,7 +318,8 @@ class Plan:
             for layer in layers.setting(path):
                 computes = f" ({layer.computes})" if layer.computes else ""
                 steps.append(self._place(layer) + computes)
-            rows.append((".".join(path), _shown(value), "; ".join(steps) or "default"))
+            setters = "; ".join(steps) or "default"
+            rows.append((".".join(path), _shown(value), setters))
         return rows
 
     def probes_explained(self, name: str) -> list[tuple[str, str, str]]:
@@ -375,8 +383,10 @@ def _identifier(job: list[Run]) -> str:
     datasets = {run.dataset.name for run in job}
     parts = []
     for names, what in ((methods, "methods"), (datasets, "datasets")):
-        parts.append(f"{len(names)}{what}" if len(names) > 1 else names.pop())
-    return "-".join([*parts, files.digest([run.name for run in job], 8)])
+        several = len(names) > 1
+        parts.append(f"{len(names)}{what}" if several else names.pop())
+    digest = files.digest([run.name for run in job], 8)
+    return "-".join([*parts, digest])
 
 
 def _shown(value: Any) -> str:
@@ -400,7 +410,8 @@ def table_name(path: Path, at: At) -> Path:
 
     Its pictures, one for each row, are one image of that name.
     """
-    return path.with_name(f"{path.stem}.{at[0]:04d}.{at[1]}.csv")
+    epoch, dataset = at
+    return path.with_name(f"{path.stem}.{epoch:04d}.{dataset}.csv")
 
 
 def make(root: Path, overrides: dict[str, Any] | None = None) -> Plan:

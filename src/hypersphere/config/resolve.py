@@ -9,7 +9,7 @@ that the run does not have, because the paper says ``null`` or nothing. Only a m
 
 import math
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from decimal import Decimal
 from difflib import get_close_matches
 from pathlib import Path
@@ -145,19 +145,15 @@ class Layers:
         if parameter := re.match(r"Value error, ([\w.-]+): ", problem["msg"]):
             location += parameter[1].split(".")
         for depth in range(len(location), 0, -1):
-            if layer := self.last(location[:depth]):
-                return layer
+            for layer in reversed(self.layers):
+                if _holds(layer.fields, location[:depth]):
+                    return layer
         return None
 
     def setting(self, path: Sequence[str]) -> tuple[Layer, ...]:
         """The layer that set an innermost field, and those that computed with it; none: it has its default."""
         found = _at(self.origins, path)
         return found if isinstance(found, tuple) else ()
-
-    def last(self, path: Sequence[str]) -> Layer | None:
-        """The last layer of those that decide a field, or the fields inside it."""
-        deciding = list(_deciding(_at(self.origins, path)))
-        return next((layer for layer in reversed(self.layers) if layer in deciding), None)
 
 
 def product(value: float, factor: float) -> float:
@@ -199,8 +195,10 @@ def resolve(
     for key, declared in (("method", paper.methods), ("variant", paper.variants)):
         name = str(identity[key])
         if name not in declared:
-            where = f"{descriptions[0].file}: {descriptions[0].section}: {key}"
-            raise HypersphereError(f"{where}: {not_one_of(name, declared)}")
+            artifact = descriptions[0]
+            raise HypersphereError(
+                f"{artifact.file}: {artifact.section}: {key}: {not_one_of(name, declared)}"
+            )
     point = dict(identity)
     for one in descriptions:
         point |= one.values
@@ -307,13 +305,11 @@ def _at(fields: Any, path: Sequence[str]) -> Any:
     return fields
 
 
-def _deciding(origins: Any) -> Iterator[Layer]:
-    """The layers that had the last word on a field, or on the fields inside it."""
-    if isinstance(origins, dict):
-        for inner in origins.values():
-            yield from _deciding(inner)
-    elif origins:
-        yield origins[-1]
+def _holds(fields: Any, path: Sequence[str]) -> bool:
+    """Whether there is something at a path, be it null."""
+    *outer, last = path
+    inner = _at(fields, outer)
+    return isinstance(inner, dict) and last in inner
 
 
 def _lay(
@@ -328,8 +324,10 @@ def _lay(
         if isinstance(value, dict):
             old = below.get(key)
             if not isinstance(old, dict) or value.get("name", old.get("name")) != old.get("name"):
-                below[key], origins[key] = {}, {}
+                below[key] = {}
+                origins[key] = {}
             _lay(value, below[key], origins[key], layer)
         else:
             beneath = origins.get(key, ()) if layer.computes else ()
-            below[key], origins[key] = value, (*beneath, layer)
+            below[key] = value
+            origins[key] = (*beneath, layer)
