@@ -192,8 +192,8 @@ class Measured(Strict):
     def axes(self) -> dict[str, list[dict[str, Scalar]]]:
         """The points of each of its axes, outermost axis first."""
         values = {axis: getattr(self, axis) for axis in AXES}
-        given = {axis: value for axis, value in values.items() if value is not None}
-        return {axis: coordinates.points(value) for axis, value in given.items()}
+        axes = {axis: value for axis, value in values.items() if value is not None}
+        return {axis: coordinates.points(value) for axis, value in axes.items()}
 
     @cached_property
     def points(self) -> list[Position]:
@@ -224,8 +224,8 @@ class Measured(Strict):
                 pairs.append((point, other))
         for contrast in self.also:
             pairs += contrast.pairs(self.points)
-        made = [pair for pair in pairs if not any(map(self.leaves_out, pair))]
-        return list(dict.fromkeys(made))
+        whole = [pair for pair in pairs if not any(map(self.leaves_out, pair))]
+        return list(dict.fromkeys(whole))
 
     @cached_property
     def compared(self) -> frozenset[Position]:
@@ -267,9 +267,9 @@ def _filled_in(evaluations: Any) -> Any:
     if not isinstance(evaluations, dict):
         return evaluations
     filled = dict(evaluations)
-    named = {name: one for name, one in evaluations.items() if isinstance(one, dict)}
-    whole = {str(name): one for name, one in named.items() if "like" not in one}
-    for name, given in named.items():
+    mappings = {name: one for name, one in evaluations.items() if isinstance(one, dict)}
+    whole = {str(name): one for name, one in mappings.items() if "like" not in one}
+    for name, given in mappings.items():
         if "like" in given:
             like = str(given["like"])
             if like not in whole:

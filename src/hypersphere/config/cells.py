@@ -112,13 +112,13 @@ class Cells:
         most = self.config.most_values(paper.paper, name)
         if most is not None:
             points = _thinned(artifact, points, most)
-        made = {*points}
-        made |= {baseline for point, baseline in artifact.comparisons if point in made}
+        measured = {*points}
+        measured |= {baseline for point, baseline in artifact.comparisons if point in measured}
         cells = []
         for cell in several:
             if cell.resolved is None:
                 cells.append(cell)
-            elif cell.missing or cell.coordinates in made:
+            elif cell.missing or cell.coordinates in measured:
                 for seed in seeds_of(self.config, paper, name, cell.coordinates).values:
                     cells.append(replace(cell, run=self._run(cell.resolved, seed)))
             else:
@@ -177,15 +177,15 @@ class Cells:
             artifact = config.papers[cell.paper].measured[cell.artifact]
             if isinstance(artifact.seeds, str) and not artifact.seeds_of:
                 declared[cell.place].append(cell)
-        found: list[Cell] = []
+        more: list[Cell] = []
         for of_seeds in declared.values():
             first = of_seeds[0]
             assert first.resolved is not None
             for seed in sorted(recorded - {cell.run.seed for cell in of_seeds}):
                 run = self._run(first.resolved, seed)
                 if run.name in records:
-                    found.append(replace(first, run=run))
-        return found
+                    more.append(replace(first, run=run))
+        return more
 
     def _reasons(
         self, cell: Cell, artifact: Measured, used: Mapping[str, Dataset | None]
@@ -248,16 +248,16 @@ def _at_scale(config: cfg.Config, paper: str, evaluation: str) -> Protocol:
 
 def _thinned(artifact: Measured, points: list[Position], most: int) -> list[Position]:
     """The points with at most so many values of each axis, from the first to the last at even distances."""
-    kept = points
+    left = points
     for axis in artifact.axes.values():
         if any("measure" in value for value in axis):
             continue
         values = [value for value in axis if _at(points, value)]
         last = len(values) - 1
         if last >= most:
-            chosen = [values[round(at * last / (most - 1))] for at in range(most)]
-            kept = list(itertools.chain.from_iterable(_at(kept, value) for value in chosen))
-    return kept
+            spread = [values[round(at * last / (most - 1))] for at in range(most)]
+            left = list(itertools.chain.from_iterable(_at(left, value) for value in spread))
+    return left
 
 
 def _at(points: list[Position], value: dict[str, Scalar]) -> list[Position]:
@@ -279,19 +279,19 @@ def _misplaced(how: Protocol | None, point: Position, own: str, other: str) -> s
 
 def _published_epoch(resolved: Resolved, point: Position) -> float:
     """The epochs of the published schedule after which a cell is measured."""
-    asked = point.get("epoch", resolved.epochs)
-    if share := _SHARE.fullmatch(str(asked)):
+    epoch = point.get("epoch", resolved.epochs)
+    if share := _SHARE.fullmatch(str(epoch)):
         return resolved.epochs * int(share[1]) / 100
-    return float(asked)
+    return float(epoch)
 
 
 def _epoch(resolved: Resolved, point: Position, where: str) -> int:
     """The finished epochs of a run at this scale after which a cell is measured."""
-    asked = point.get("epoch", resolved.epochs)
-    share = _SHARE.fullmatch(str(asked))
-    if not share and not (isinstance(asked, int) and 0 <= asked <= resolved.epochs):
+    published = point.get("epoch", resolved.epochs)
+    share = _SHARE.fullmatch(str(published))
+    if not share and not (isinstance(published, int) and 0 <= published <= resolved.epochs):
         raise HypersphereError(
-            f"{where}: epoch: must be a whole number from 0 to {resolved.epochs} (given: {asked})"
+            f"{where}: epoch: must be a whole number from 0 to {resolved.epochs} (given: {published})"
         )
     epoch = _published_epoch(resolved, point) * resolved.run.schedule.epochs / resolved.epochs
     return max(1 if share else 0, round(epoch))
@@ -326,9 +326,9 @@ def described(
     file = config.paper_file(paper.paper)
     study = paper.measured[name].plan
     paths = coordinates.of_run(point)
-    given = {path: value for path, value in paths.items() if value != BEST}
-    artifact = describe(file, paper.section(name), given)
-    if given == paths:
+    own = {path: value for path, value in paths.items() if value != BEST}
+    artifact = describe(file, paper.section(name), own)
+    if own == paths:
         return [artifact]
     if study is None:
         raise HypersphereError(
@@ -486,13 +486,13 @@ def _readings(cell: MadeCell, records: Records) -> set[tuple[str, Position]] | N
     _, rows = _answer(records[cell.run.name], cell)
     if any(one.status in WITHOUT_VALUE for one in rows):
         return None
-    found = set()
+    readings = set()
     for one in rows:
         reading = coordinates.parse(one.reading, str(one)).items()
         if own <= reading:
             further = coordinates.ordered(dict(reading - own))
-            found.add((one.measure, further))
-    return found
+            readings.add((one.measure, further))
+    return readings
 
 
 def recorded_controls(cells: Iterable[Cell], records: Records) -> list[Cell]:
@@ -505,15 +505,15 @@ def recorded_controls(cells: Iterable[Cell], records: Records) -> list[Cell]:
     alike: dict[object, list[Record]] = defaultdict(list)
     for record in itertools.chain.from_iterable(records.values()):
         alike[start(record.run)].append(record)
-    found: list[Cell] = []
+    controls: list[Cell] = []
     for cell in filter(is_made, cells):
         own = records.get(cell.run.name, ())
         for record in (*own, *alike[start(cell.run)]):
             _, rows = _answer([record], cell)
             if _measures(rows, cell):
-                found.append(replace(cell, run=record.run))
+                controls.append(replace(cell, run=record.run))
                 break
-    return found
+    return controls
 
 
 def _answer(several: Sequence[Record], cell: MadeCell) -> tuple[Record, list[Measurement]]:

@@ -150,24 +150,24 @@ def _points_of(key: str, values: Scalar | list[Scalar]) -> list[dict[str, Scalar
     """The points of one key of an axis, which may stand for method and variant."""
     if key != PAIR:
         return [{key: value} for value in alternatives(values)]
-    found: list[dict[str, Scalar]] = []
+    pairs: list[dict[str, Scalar]] = []
     for value in values if isinstance(values, list) else [values]:
         method, dot, variant = str(value).partition(".")
         if not dot:
             raise ValueError(f"'{value}' is not method.variant")
-        found.append({"method": method, "variant": variant})
-    return found
+        pairs.append({"method": method, "variant": variant})
+    return pairs
 
 
 def combined(axes: Iterable[list[dict[str, Scalar]]]) -> list[dict[str, Scalar]]:
     """Every combination of one point of each axis; the last axis varies fastest."""
-    found = []
+    every = []
     for parts in itertools.product(*axes):
         point: dict[str, Scalar] = {}
         for part in parts:
             point |= part
-        found.append(point)
-    return found
+        every.append(point)
+    return every
 
 
 def nested(paths: Mapping[str, Scalar]) -> dict[str, Any]:
@@ -197,12 +197,12 @@ class Contrast(Strict):
         """Its cells among ``points``, each with the one that it is compared with, if that is another of them."""
         against = {key: normal(value) for key, value in self.against.items()}
         there = {point: point for point in points}
-        found = []
+        pairs = []
         for point in points:
             other = there.get(ordered({**point, **against}))
             if covers(self.of, point) and other is not None and other != point:
-                found.append((point, other))
-        return found
+                pairs.append((point, other))
+        return pairs
 
 
 def covers(values: Mapping[str, Any], point: Coordinates) -> bool:

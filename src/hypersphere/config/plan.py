@@ -104,12 +104,12 @@ class Plan:
     @cached_property
     def chosen_studies(self) -> list[tuple[str, str]]:
         """The artifacts made by exact studies that ``only`` asks for."""
-        chosen = []
+        studies = []
         for paper in self.config.papers:
             for name in self.config.exact_artifacts(paper):
                 if self.config.asks_for(paper, name):
-                    chosen.append((paper, name))
-        return chosen
+                    studies.append((paper, name))
+        return studies
 
     @cached_property
     def drawn_together(self) -> dict[str, list[tuple[str, str]]]:
@@ -121,7 +121,7 @@ class Plan:
         recorded, size = self.records is not None, self.config.scale.artifacts_per_job
         if not recorded and (self.config.settings.only or size == 1):
             return {"__".join(key): [key] for key in self.made_artifacts}
-        found: dict[str, list[tuple[str, str]]] = {}
+        of_job: dict[str, list[tuple[str, str]]] = {}
         for paper in self.config.papers:
             keys = [key for key in self.chosen_artifacts if key[0] == paper]
             count = len(keys)
@@ -129,17 +129,17 @@ class Plan:
             for at in range(jobs):
                 job = f"{paper}__{at + 1}" if jobs > 1 else paper
                 start, stop = at * count // jobs, (at + 1) * count // jobs
-                found[job] = keys[start:stop]
-        return found
+                of_job[job] = keys[start:stop]
+        return of_job
 
     @cached_property
     def controls(self) -> dict[tuple[str, str], list[Cell]]:
         """The cells of the untrained control of each artifact; with records, those that they measure."""
-        found = {key: of_cells.untrained(cells) for key, cells in self.artifacts.items()}
+        controls = {key: of_cells.untrained(cells) for key, cells in self.artifacts.items()}
         if self.records is not None:
-            for key, cells in found.items():
-                found[key] = of_cells.recorded_controls(cells, self.records)
-        return found
+            for key, cells in controls.items():
+                controls[key] = of_cells.recorded_controls(cells, self.records)
+        return controls
 
     @cached_property
     def runs(self) -> dict[str, Run]:
@@ -149,25 +149,25 @@ class Plan:
     @cached_property
     def _cells_of(self) -> dict[str, list[Cell]]:
         """The cells of each run that is asked for, by its name, those that cannot be measured, too."""
-        found: dict[str, list[Cell]] = defaultdict(list)
+        of_run: dict[str, list[Cell]] = defaultdict(list)
         for cell in self.cells:
             if cell.run is not None:
-                found[cell.run.name].append(cell)
-        return found
+                of_run[cell.run.name].append(cell)
+        return of_run
 
     @cached_property
     def unmeasured(self) -> dict[str, str]:
         """Why runs that are asked for are not trained, by name: nothing can measure them here."""
-        asked = self._cells_of.items()
-        return {name: cells[-1].missing for name, cells in asked if name not in self.runs}
+        every = self._cells_of.items()
+        return {name: cells[-1].missing for name, cells in every if name not in self.runs}
 
     @cached_property
     def datasets(self) -> dict[str, Dataset]:
         """The datasets on which runs are trained or probed, by name."""
-        found: dict[str, Dataset] = {}
+        datasets: dict[str, Dataset] = {}
         for cell in filter(is_made, self.cells):
-            found |= {dataset.name: dataset for dataset in (cell.run.dataset, cell.target)}
-        return found
+            datasets |= {dataset.name: dataset for dataset in (cell.run.dataset, cell.target)}
+        return datasets
 
     @cached_property
     def prepared_together(self) -> dict[str, list[Dataset]]:
@@ -199,13 +199,15 @@ class Plan:
     @cached_property
     def evaluations(self) -> dict[str, dict[str, Evaluation]]:
         """The measurements that each run needs, by its name and the protocol's digest."""
-        asked: dict[str, dict[str, Evaluation]] = {name: {} for name in self.runs}
+        evaluations: dict[str, dict[str, Evaluation]] = {name: {} for name in self.runs}
         for cell in filter(is_made, itertools.chain(self.cells, *self.controls.values())):
             # a control may be of another run, whose record gives it
-            if cell.how is not None and cell.run.name in asked:
-                one = asked[cell.run.name].setdefault(cell.how.digest, Evaluation(cell.how, set()))
+            if cell.how is not None and cell.run.name in evaluations:
+                one = evaluations[cell.run.name].setdefault(
+                    cell.how.digest, Evaluation(cell.how, set())
+                )
                 one.at.add((cell.epoch, cell.target.name))
-        return {run: dict(sorted(of_run.items())) for run, of_run in asked.items()}
+        return {run: dict(sorted(of_run.items())) for run, of_run in evaluations.items()}
 
     def protocols_of_pixels(self, runs: Iterable[Run]) -> dict[str, dict[str, Protocol]]:
         """The protocols that measure raw pixels beside runs, by dataset and digest."""
@@ -257,10 +259,10 @@ class Plan:
     @cached_property
     def batch_of(self) -> dict[str, BatchOfRuns]:
         """The batch that trains each run of this plan, by the run's name."""
-        found: dict[str, BatchOfRuns] = {}
+        of_run: dict[str, BatchOfRuns] = {}
         for batch in self.batches:
-            found |= dict.fromkeys((run.name for run in batch.runs), batch)
-        return found
+            of_run |= dict.fromkeys((run.name for run in batch.runs), batch)
+        return of_run
 
     def runs_of(self, paper: str, artifact: str) -> dict[str, Run]:
         """The distinct runs that an artifact shows, by name."""
@@ -479,12 +481,12 @@ def check_sizes(plan: Plan, names: Collection[str] | None = None) -> None:
 
 def _measured_by(plan: Plan, dataset: str) -> list[tuple[Run, Protocol]]:
     """The runs that are measured on a dataset, and by which protocols."""
-    found = []
+    pairs = []
     for run in plan.runs.values():
         for one in plan.evaluations[run.name].values():
             if any(target == dataset for _, target in one.at):
-                found.append((run, one.protocol))
-    return found
+                pairs.append((run, one.protocol))
+    return pairs
 
 
 def _check_bank(run: Run, probe: Probe, dataset: str, images: int) -> None:

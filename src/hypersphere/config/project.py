@@ -284,12 +284,12 @@ class Config(BaseModel):
         that is not installed are left out, too.
         """
         available = {need for need in self.scale.provides if self._has(need)}
-        found = {}
+        artifacts = {}
         for name, artifact in self.papers[paper].studied.items():
             missing = self.study_code(paper, artifact.study).missing
             if available.issuperset(artifact.needs) and not missing:
-                found[name] = artifact
-        return found
+                artifacts[name] = artifact
+        return artifacts
 
     def _has(self, need: Need) -> bool:
         """Whether what an exact study needs is here, or is downloaded."""
@@ -428,11 +428,11 @@ class Config(BaseModel):
     @cached_property
     def decides(self) -> dict[tuple[str, str], deciding.Deciding]:
         """What decides each study's answer, by document and study."""
-        found = {}
+        every = {}
         for paper, document in self.papers.items():
             for name, study in document.studies.items():
-                found[paper, name] = deciding.of(self.root, self.folders[paper], name, study)
-        return found
+                every[paper, name] = deciding.of(self.root, self.folders[paper], name, study)
+        return every
 
     def plans(self, paper: str, study: str) -> list[str]:
         """By what records name a study: ``ours/<study>=1a2b3c4d``. First as it is now, and then its earlier digests."""
@@ -441,12 +441,12 @@ class Config(BaseModel):
 
     def files_named(self, name: str) -> dict[str, Path]:
         """The files of that name, errata or findings, by document; first that of ``SEVERAL``, in papers/."""
-        found = {}
+        paths = {}
         for paper in (SEVERAL, *self.papers):
             folder = self.root / PAPERS if paper == SEVERAL else self.folders[paper]
             if (folder / name).is_file():
-                found[paper] = folder / name
-        return found
+                paths[paper] = folder / name
+        return paths
 
     def asks_for(self, paper: str, artifact: str) -> bool:
         """Whether ``only`` asks for an artifact.
@@ -498,7 +498,7 @@ def load(root: Path, overrides: dict[str, Any]) -> Config:
 def _load(root: Path, overrides: dict[str, Any]) -> Config:
     settings = _settings(root, overrides)
     scale_file = _scale_file(root, settings.scale)
-    scale, placed, typed = _scale(scale_file, overrides)
+    scale, placed, of_command_line = _scale(scale_file, overrides)
     folders = _folders(root, settings)
     paper_code.admit(folders)
     papers = {name: _paper(folder) for name, folder in folders.items()}
@@ -507,7 +507,7 @@ def _load(root: Path, overrides: dict[str, Any]) -> Config:
         file = folder / SCALES / scale_file.name
         at_scale[name] = own = _paper_at_scale(file, scale_names(root))
         placed += _placed(file, own.overrides, name)
-    placed += typed
+    placed += of_command_line
     selected = {}
     for name, paper in papers.items():
         for study, declared in paper.studies.items():
@@ -556,18 +556,18 @@ def _settings(root: Path, overrides: dict[str, Any]) -> Settings:
     for key in overrides:
         if key not in allowed:
             raise HypersphereError(f"{COMMAND_LINE}: {key}: {unknown_key(key, allowed)}")
-    typed = {key: value for key, value in overrides.items() if key in Settings.model_fields}
-    settings = validate(Settings, {**written, **typed}, COMMAND_LINE)
-    check_name(settings.scale, scale_names(root), f"{_source('scale', typed, file)}: scale")
+    replaced = {key: value for key, value in overrides.items() if key in Settings.model_fields}
+    settings = validate(Settings, {**written, **replaced}, COMMAND_LINE)
+    check_name(settings.scale, scale_names(root), f"{_source('scale', replaced, file)}: scale")
     papers = [(root / Path(one).expanduser()).resolve() for one in settings.papers]
     for folder in papers:
         if not (folder / PAPER).is_file():
-            where = f"{_source('papers', typed, file)}: papers"
+            where = f"{_source('papers', replaced, file)}: papers"
             raise HypersphereError(f"{where}: {folder}: holds no {PAPER}")
     data = root / Path(settings.data_root).expanduser() if settings.data_root else None
     # which is False, and no error, for a name that no file system takes
     if data and not os.path.isdir(data):
-        where = f"{_source('data_root', typed, file)}: data_root"
+        where = f"{_source('data_root', replaced, file)}: data_root"
         raise HypersphereError(
             f"{where}: {data}: no such folder; give the folder that holds the datasets, or leave it out"
         )
@@ -586,9 +586,9 @@ def _scale(file: Path, overrides: Mapping[str, Any]) -> tuple[Scale, list[Placed
         )
     replaced = {key: value for key, value in overrides.items() if key in Scale.model_fields}
     changed = validate(Scale, {**written, **replaced, "scale": file.stem}, COMMAND_LINE)
-    typed = changed.overrides if "overrides" in replaced else []
-    whole = changed.model_copy(update={"overrides": [*scale.overrides, *typed]})
-    return whole, _placed(file, scale.overrides), _placed(COMMAND_LINE, typed)
+    of_command_line = changed.overrides if "overrides" in replaced else []
+    whole = changed.model_copy(update={"overrides": [*scale.overrides, *of_command_line]})
+    return whole, _placed(file, scale.overrides), _placed(COMMAND_LINE, of_command_line)
 
 
 def _by_word(of_scale: Layer, of_paper: Layer) -> list[Layer]:

@@ -100,7 +100,7 @@ class Package(NamedTuple):
 @cache
 def packages() -> tuple[Package, ...]:
     """Our own package, the installed plug-ins, and those of the checkout that are not installed."""
-    found = {"hypersphere": Package("hypersphere", Path(__file__).parents[1], "hypersphere")}
+    by_name = {"hypersphere": Package("hypersphere", Path(__file__).parents[1], "hypersphere")}
     for point in sorted(entry_points(group=GROUP), key=lambda one: one.value):
         distribution = point.dist.name if point.dist else point.name
         spec = find_spec(point.value) if point.value.isidentifier() else None
@@ -109,7 +109,7 @@ def packages() -> tuple[Package, ...]:
                 f"{distribution}: its entry point of the group {GROUP} names {point.value}, which is not a package here"
             )
         folder = Path(next(iter(spec.submodule_search_locations)))
-        found.setdefault(point.value, Package(point.value, folder, distribution))
+        by_name.setdefault(point.value, Package(point.value, folder, distribution))
     for file in sorted(CHECKOUT.glob("plugins/*/pyproject.toml")):
         project = tomllib.loads(files.read_text(file))["project"]
         distribution, folder = project["name"], file.parent
@@ -117,8 +117,8 @@ def packages() -> tuple[Package, ...]:
         advice = f"{distribution} is not installed: pip install ./{place}"
         for name in project["entry-points"][GROUP].values():
             missing = "" if find_spec(name) else advice
-            found.setdefault(name, Package(name, folder / "src" / name, distribution, missing))
-    return tuple(found.values())
+            by_name.setdefault(name, Package(name, folder / "src" / name, distribution, missing))
+    return tuple(by_name.values())
 
 
 class Found(NamedTuple):
@@ -150,10 +150,10 @@ class Components(Mapping[str, Found]):
                 self._files.setdefault(path.stem, []).append((path, package))
 
     def __getitem__(self, name: str) -> Found:
-        found = _find(self._kind, name, tuple(self._files.get(name, ())))
-        if found is None:
+        component = _find(self._kind, name, tuple(self._files.get(name, ())))
+        if component is None:
             raise KeyError(name)
-        return found
+        return component
 
     def __iter__(self) -> Iterator[str]:
         return (name for name in sorted(self._files) if name in self)
@@ -171,7 +171,7 @@ def components(kind: Named) -> Components:
 @cache
 def _find(kind: Named, name: str, places: tuple[tuple[Path, Package], ...]) -> Found | None:
     """The component of that name among the files that may hold it; None: each defines a helper at most."""
-    found = None
+    component = None
     for path, package in places:
         function = defined(path).get(_FUNCTIONS.get(kind, name))
         if not isinstance(function, ast.FunctionDef):
@@ -180,11 +180,11 @@ def _find(kind: Named, name: str, places: tuple[tuple[Path, Package], ...]) -> F
         role = _ROLES.get(returns) if kind in OBJECTIVES else kind
         if role != kind or returns != _RETURNS.get(kind, returns):
             continue
-        if found is not None:
-            other = found.package.distribution
+        if component is not None:
+            other = component.package.distribution
             raise HypersphereError(f"{path}: {name} is the name of a component of {other}")
-        found = Found(path, package, function)
-    return found
+        component = Found(path, package, function)
+    return component
 
 
 @cache
@@ -196,15 +196,15 @@ def defined(path: Path) -> dict[str, ast.AST]:
         raise HypersphereError(
             f"{path}: is not valid Python ({str(error).replace('<unknown>, ', '')})"
         ) from None
-    found: dict[str, ast.AST] = {}
+    nodes: dict[str, ast.AST] = {}
     for node in tree.body:
         if isinstance(node, ast.FunctionDef):
-            found[node.name] = node
+            nodes[node.name] = node
         elif isinstance(node, ast.Assign):
-            found |= {ast.unparse(target): node.value for target in node.targets}
+            nodes |= {ast.unparse(target): node.value for target in node.targets}
         elif isinstance(node, ast.AnnAssign) and node.value:
-            found[ast.unparse(node.target)] = node.value
-    return found
+            nodes[ast.unparse(node.target)] = node.value
+    return nodes
 
 
 def module_name(kind: Named, name: str) -> str:
@@ -265,8 +265,8 @@ def tensors(kind: Kind, name: str) -> tuple[str, ...]:
 def needs(objective: str) -> tuple[str, ...]:
     """What a method must give an objective: ``pair`` for two aligned batches, then names of other arguments."""
     arguments = tensors("objectives", objective)
-    taken = [name for name in arguments if name != TO_LOGITS]
-    return (PAIR, *taken[2:]) if arguments[:2] in PAIRS else tuple(taken)
+    others = [name for name in arguments if name != TO_LOGITS]
+    return (PAIR, *others[2:]) if arguments[:2] in PAIRS else tuple(others)
 
 
 def read_constant(kind: Named, name: str, constant: str, default: Any) -> Any:

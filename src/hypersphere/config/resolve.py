@@ -152,8 +152,8 @@ class Layers:
 
     def setting(self, path: Sequence[str]) -> tuple[Layer, ...]:
         """The layer that set an innermost field, and those that computed with it; none: it has its default."""
-        found = _at(self.origins, path)
-        return found if isinstance(found, tuple) else ()
+        layers = _at(self.origins, path)
+        return layers if isinstance(layers, tuple) else ()
 
 
 def product(value: float, factor: float) -> float:
@@ -214,15 +214,15 @@ def resolve(
     overrides = [placed for placed in config.placed if placed.matches(paper.paper, point)]
     # An encoder that a variant names is what the variant is about: only an override of variants replaces it.
     of_variant = paper.variants[str(identity["variant"])]
-    kept = {"encoder"} if "name" in of_variant.get("encoder", {}) else set[str]()
-    typed = [_changes(one, set()) for one in overrides if one.file == COMMAND_LINE]
-    of_files = [_changes(one, kept) for one in overrides if one.file != COMMAND_LINE]
+    own_fields = {"encoder"} if "name" in of_variant.get("encoder", {}) else set[str]()
+    of_command_line = [_changes(one, set()) for one in overrides if one.file == COMMAND_LINE]
+    of_files = [_changes(one, own_fields) for one in overrides if one.file != COMMAND_LINE]
     scaled = Layers(*document)
     of_method = document[1]
     usual = scaled.number("schedule.epochs", f"{of_method.file}: {of_method.section}")
     scaled.change(*of_files)
     scaled.add(*described)
-    scaled.change(*typed)
+    scaled.change(*of_command_line)
     for one in descriptions:
         scaled.multiply(one)
     _shrink(scaled, config, overrides, epochs, usual)
@@ -247,12 +247,12 @@ def _of_document(config: cfg.Config, paper: Paper, point: Mapping[str, Scalar]) 
     return layers
 
 
-def _changes(placed: Placed, kept: Collection[str]) -> Layer:
-    """What a scale's override changes in a run: no fields that are ``kept``, and no epochs, which ``_shrink`` sets."""
+def _changes(placed: Placed, own_fields: Collection[str]) -> Layer:
+    """What a scale's override changes in a run: none of the variant's ``own_fields``, and no epochs, which ``_shrink`` sets."""
     override = placed.override
     fields = dict(override.set)
     if "variant" not in override.when:
-        for field in kept:
+        for field in own_fields:
             fields.pop(field, None)
     schedule = fields.get("schedule")
     if isinstance(schedule, dict):

@@ -50,10 +50,10 @@ def _check(kind: registry.Kind) -> AfterValidator:
     """Validate a component's parameters by its function's signature, and drop those that equal the default."""
 
     def check(component: Component) -> Component:
-        known, given = registry.checked(kind, component.name), repr(component.model_extra)
-        if given not in known:
-            known[given] = checked_anew(component)
-        return known[given]
+        components, text = registry.checked(kind, component.name), repr(component.model_extra)
+        if text not in components:
+            components[text] = checked_anew(component)
+        return components[text]
 
     def checked_anew(component: Component) -> Component:
         try:

@@ -230,9 +230,9 @@ def _in_words(problem: Any, field: str, typed: bool) -> str:
     if kind := MUST_BE.get(problem["type"]):
         return f"must be {kind}"
     if problem["type"] in LISTS:
-        given = problem["input"]
+        value = problem["input"]
         key = f"{field}=" if typed and "." not in field else ""
-        listed = given if isinstance(given, str) and 0 < len(given) <= LONGEST else "0,1,2"
+        listed = value if isinstance(value, str) and 0 < len(value) <= LONGEST else "0,1,2"
         return f"write a list, for example {key}[{listed}]"
     return str(problem["msg"]).removeprefix("Value error, ")
 
@@ -250,12 +250,12 @@ def sentence(error: ValidationError, prefix: str = "", typed: bool = False) -> s
         if not any(inside):
             complaints.setdefault(place, []).append(problem)
     # One value may stand at several places: two lists of seeds that are one list of the file, protocols that are alike.
-    said: dict[str, str] = {}
+    texts: dict[str, str] = {}
     for place, problems in complaints.items():
         text = _complaint(".".join(filter(None, (prefix, *place))), problems, typed)
         of_no_value = problems[0]["type"] == "missing"
-        said.setdefault(text if of_no_value else text.partition(": ")[2], text)
-    listed = list(said.values())
+        texts.setdefault(text if of_no_value else text.partition(": ")[2], text)
+    listed = list(texts.values())
     if len(listed) > SHOWN:
         listed[SHOWN:] = [f"{len(listed) - SHOWN} more fields are wrong"]
     return "; ".join(listed)
@@ -273,9 +273,9 @@ def _complaint(field: str, problems: list[Any], typed: bool) -> str:
     for other in problems[1:]:
         words.append(ALTERNATIVE.sub("", _in_words(other, field, typed)))
     text = " or ".join(dict.fromkeys(one.partition(", unable")[0] for one in words))
-    given = first["input"]
-    plain = isinstance(given, str | int | float | bool | list | None)
-    repeated = isinstance(given, str) and repr(given) in message
-    if plain and not repeated and len(repr(given)) <= LONGEST:
-        text += f" (given: {given!r})"
+    value = first["input"]
+    plain = isinstance(value, str | int | float | bool | list | None)
+    repeated = isinstance(value, str) and repr(value) in message
+    if plain and not repeated and len(repr(value)) <= LONGEST:
+        text += f" (given: {value!r})"
     return f"{field}: {text}" if field else text
