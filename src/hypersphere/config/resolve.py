@@ -248,7 +248,7 @@ def _of_document(config: cfg.Config, paper: Paper, point: Mapping[str, Scalar]) 
 
 
 def _changes(placed: Placed, own_fields: Collection[str]) -> Layer:
-    """What a scale's override changes in a run: none of the variant's ``own_fields``, and no epochs, which ``_shrink`` sets."""
+    """What a scale's override changes in a run: no ``own_fields`` of its variant, no epochs, which ``_shrink`` sets."""
     override = placed.override
     fields = dict(override.set)
     if "variant" not in override.when:
