@@ -252,16 +252,16 @@ def _thinned(artifact: Measured, points: list[Position], most: int) -> list[Posi
     for axis in artifact.axes.values():
         if any("measure" in value for value in axis):
             continue
-        values = [value for value in axis if _at(points, value)]
+        values = [value for value in axis if _with_value(points, value)]
         last = len(values) - 1
         if last >= most:
             spread = [values[round(at * last / (most - 1))] for at in range(most)]
-            left = list(itertools.chain.from_iterable(_at(left, value) for value in spread))
+            left = list(itertools.chain.from_iterable(_with_value(left, value) for value in spread))
     return left
 
 
-def _at(points: list[Position], value: dict[str, Scalar]) -> list[Position]:
-    """The points that have one value of an axis."""
+def _with_value(points: list[Position], value: dict[str, Scalar]) -> list[Position]:
+    """The points that have a value of an axis."""
     return [point for point in points if value.items() <= point.items()]
 
 
@@ -519,7 +519,7 @@ def recorded_controls(cells: Iterable[Cell], records: Records) -> list[Cell]:
 def _answer(several: Sequence[Record], cell: MadeCell) -> tuple[Record, list[Measurement]]:
     """The first record that measures a cell's epoch and target under its protocol, and what it says of them.
 
-    Where none does it is the first of all, and nothing.
+    If no record measures it: the first record of all, and nothing.
     """
     if cell.how is not None:
         at = cell.epoch, cell.target.name

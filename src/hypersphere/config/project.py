@@ -332,7 +332,7 @@ class Config(BaseModel):
         of_scale = Layer(self.source("datasets"), section, self.scale.datasets)
         of_paper = Layer(self.scale_file(paper), section, self.at_scale[paper].datasets)
         saying = None
-        for layer in _by_word(of_scale, of_paper):
+        for layer in _in_order(of_scale, of_paper):
             if published in layer.fields:
                 saying = layer
         return saying
@@ -348,7 +348,7 @@ class Config(BaseModel):
         of_scale = self.scale.probes.get(name, {})
         layers = [
             Layer(self.paper_file(paper), section, of_document),
-            *_by_word(
+            *_in_order(
                 Layer(self.source("probes"), f"probes.{name}", of_scale),
                 Layer(self.scale_file(paper), section, parameters),
             ),
@@ -591,8 +591,8 @@ def _scale(file: Path, overrides: Mapping[str, Any]) -> tuple[Scale, list[Placed
     return whole, _placed(file, scale.overrides), _placed(COMMAND_LINE, of_command_line)
 
 
-def _by_word(of_scale: Layer, of_paper: Layer) -> list[Layer]:
-    """What a scale and a paper at it say: the last has the last word, the paper unless the scale's is typed."""
+def _in_order(of_scale: Layer, of_paper: Layer) -> list[Layer]:
+    """What a scale and a paper at it say, the last word last: it is the paper's, unless the scale's was typed."""
     return [of_paper, of_scale] if of_scale.file == COMMAND_LINE else [of_scale, of_paper]
 
 
