@@ -252,7 +252,11 @@ class Studied(Strict):
 
 
 def _made_from(value: Any) -> str:
-    of_study = "study" in value if isinstance(value, dict) else isinstance(value, Studied)
+    if isinstance(value, dict):
+        drawn = value.get("draw") in registry.artifact_kinds("study")
+        of_study = "study" in value or (drawn and value.keys().isdisjoint(AXES))
+    else:
+        of_study = isinstance(value, Studied)
     return "of_study" if of_study else "of_runs"
 
 
