@@ -31,7 +31,9 @@ SHARED = "at this scale one number with"
 """How the reason of a cell begins whose number another cell shows; that cell follows."""
 _SHARE = re.compile(r"([1-9][0-9]?|100)%")
 """An epoch as a share of the training: ``25%``."""
-UNTRAINED, PIXELS, CHANCE = "untrained", "pixels", "chance"
+UNTRAINED = "untrained"
+PIXELS = "pixels"
+CHANCE = "chance"
 
 
 @dataclass(frozen=True)
@@ -129,7 +131,8 @@ class Cells:
         """The cell of one point, without a seed's run; one that is left out, or has no dataset, is resolved to none."""
         own = str(point["dataset"])
         other = str(point.get("target", own))
-        file, section = self.config.paper_file(paper.paper), paper.section(name)
+        file = self.config.paper_file(paper.paper)
+        section = paper.section(name)
         where = f"{file}: {section}"
         for key, dataset in (("dataset", own), ("target", other)):
             check_name(dataset, self.config.datasets, f"{where}: {key}")
@@ -191,7 +194,8 @@ class Cells:
         self, cell: Cell, artifact: Measured, used: Mapping[str, Dataset | None]
     ) -> Iterator[str]:
         """Why this scale makes no cell of a point, whatever its seed."""
-        point, resolved = cell.coordinates, cell.resolved
+        point = cell.coordinates
+        resolved = cell.resolved
         if self.config.at_scale[cell.paper].leaves_out_cell(point):
             yield LEFT_OUT
         for published, dataset in used.items():
@@ -357,7 +361,8 @@ def seeds_of(config: cfg.Config, paper: Paper, name: str, point: Position) -> Li
     if not isinstance(own, str):
         section = f"{paper.section(name)}.seeds"
         return Listed(own, config.paper_file(paper.paper), section)
-    seeds, at_scale = config.scale.seeds, config.at_scale[paper.paper]
+    seeds = config.scale.seeds
+    at_scale = config.at_scale[paper.paper]
     which: str = at_scale.of_artifact(name).seeds or own
     if which == "sweeps" and seeds.compared and coordinates.trained(point) in artifact.compared:
         which = "compared"
@@ -372,7 +377,8 @@ def without_repeats(cells: list[Cell]) -> list[Cell]:
     """
     of_number: dict[object, list[tuple[float, object, int]]] = defaultdict(list)
     for at, cell in enumerate(cells):
-        resolved, target = cell.resolved, cell.target
+        resolved = cell.resolved
+        target = cell.target
         if cell.run is None or target is None or resolved is None:
             continue
         epoch = _published_epoch(resolved, cell.coordinates)
@@ -473,7 +479,8 @@ def _unrecorded(cell: MadeCell, config: cfg.Config, records: Records, folder: st
 
 def _fewer_readings(cell: MadeCell, baseline: MadeCell, records: Records) -> bool:
     """Whether a record measures a cell at other readings than its baseline, and both have a number."""
-    ours, theirs = _readings(cell, records), _readings(baseline, records)
+    ours = _readings(cell, records)
+    theirs = _readings(baseline, records)
     return ours != theirs and None not in (ours, theirs)
 
 

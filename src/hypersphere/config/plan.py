@@ -118,7 +118,8 @@ class Plan:
         A job is mostly its imports. From records, where nothing waits for a run, there is one for a document. What is
         asked for by name is drawn alone, so that it waits for its own runs only.
         """
-        recorded, size = self.records is not None, self.config.scale.artifacts_per_job
+        recorded = self.records is not None
+        size = self.config.scale.artifacts_per_job
         if not recorded and (self.config.settings.only or size == 1):
             return {"__".join(key): [key] for key in self.made_artifacts}
         of_job: dict[str, list[tuple[str, str]]] = {}
@@ -128,7 +129,8 @@ class Plan:
             jobs = min(1, count) if recorded else math.ceil(count / size)
             for at in range(jobs):
                 job = f"{paper}__{at + 1}" if jobs > 1 else paper
-                start, stop = at * count // jobs, (at + 1) * count // jobs
+                start = at * count // jobs
+                stop = (at + 1) * count // jobs
                 of_job[job] = keys[start:stop]
         return of_job
 
@@ -444,7 +446,8 @@ def of(config: cfg.Config) -> Plan:
     return Plan(config, tuple(together), maker.protocols, records)
 
 
-TRAINED_ON, MEASURED_ON = "train", "test"
+TRAINED_ON = "train"
+MEASURED_ON = "test"
 """The splits that an image dataset needs to be trained on, and to be measured on."""
 
 

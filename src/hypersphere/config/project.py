@@ -453,7 +453,8 @@ class Config(BaseModel):
 
         More runs of a closed study are made only if its artifact is named; what is recorded of it is always shown.
         """
-        only, name = self.settings.only, f"{paper}/{artifact}"
+        only = self.settings.only
+        name = f"{paper}/{artifact}"
         if self.papers[paper].closed(artifact) and not self.settings.evidence_only:
             return name in only
         return not only or paper in only or name in only
@@ -697,7 +698,8 @@ def _check_conditions(
     config: Config, papers: Iterable[Paper], conditions: Conditions, where: str
 ) -> None:
     """Check the methods, variants and datasets of conditions on the coordinates of some papers' runs."""
-    methods, variants = set[str](), set[str]()
+    methods = set[str]()
+    variants = set[str]()
     for paper in papers:
         methods.update(paper.methods)
         variants.update(paper.variants)
@@ -715,16 +717,16 @@ def _check_stand_ins(config: Config, stand_ins: StandIns, file: Path) -> None:
 
 def _check_paper(config: Config, document: str) -> None:
     """Check the scales, studies and borrowed methods that a paper names."""
-    file, paper = config.paper_file(document), config.papers[document]
+    file = config.paper_file(document)
+    paper = config.papers[document]
     scales = scale_names(config.root)
     for name, measured in paper.measured.items():
         plan = measured.plan
         section = f"artifacts.{name}: made_at" if plan is None else f"studies.{plan}.scale"
         _check_names(measured.made_at or (), scales, f"{file}: {section}")
+    studies = paper_code.studies(document)
     for name, studied in paper.studied.items():
-        if paper_code.study(document, studied.study) is None:
-            known = paper_code.studies(document)
-            check_name(studied.study, known, f"{file}: artifacts.{name}.study")
+        check_name(studied.study, studies, f"{file}: artifacts.{name}.study")
     for method, lender in paper.borrows.items():
         lenders = [
             key for key, one in config.papers.items() if method in one.methods and key != document
@@ -744,11 +746,9 @@ def _check_paper(config: Config, document: str) -> None:
 
 def _check_at_scale(config: Config, document: str) -> None:
     """Check the names in what a paper changes at this scale; overrides and parameters are checked with the scale's."""
-    file, paper, own = (
-        config.scale_file(document),
-        config.papers[document],
-        config.at_scale[document],
-    )
+    file = config.scale_file(document)
+    paper = config.papers[document]
+    own = config.at_scale[document]
     _check_stand_ins(config, own.datasets, file)
     for at, cells in enumerate(own.leaves_out):
         if isinstance(cells, str):

@@ -112,7 +112,8 @@ def packages() -> tuple[Package, ...]:
         by_name.setdefault(point.value, Package(point.value, folder, distribution))
     for file in sorted(CHECKOUT.glob("plugins/*/pyproject.toml")):
         project = tomllib.loads(files.read_text(file))["project"]
-        distribution, folder = project["name"], file.parent
+        distribution = project["name"]
+        folder = file.parent
         place = folder.relative_to(CHECKOUT).as_posix()
         advice = f"{distribution} is not installed: pip install ./{place}"
         for name in project["entry-points"][GROUP].values():

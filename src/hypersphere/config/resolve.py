@@ -231,11 +231,9 @@ def resolve(
 
 def _of_document(config: cfg.Config, paper: Paper, point: Mapping[str, Scalar]) -> list[Layer]:
     """What a document says of the run with these coordinates: in general, and of its method and variant."""
-    file, method, variant = (
-        config.paper_file(paper.paper),
-        str(point["method"]),
-        str(point["variant"]),
-    )
+    file = config.paper_file(paper.paper)
+    method = str(point["method"])
+    variant = str(point["variant"])
     layers = [
         Layer(file, "run", paper.run),
         Layer(file, f"methods.{method}", paper.methods[method]),
@@ -269,11 +267,14 @@ def _shrink(
     ``usual`` those of its runs of this method and variant.
     """
     # Epochs: the usual number becomes the scale's, others shrink in proportion, and a longer horizon with them.
-    file, where, epochs = config.source("epochs"), "epochs", config.scale.epochs
+    file = config.source("epochs")
+    where = "epochs"
+    epochs = config.scale.epochs
     for one in overrides if file != COMMAND_LINE else []:
         schedule = one.override.set.get("schedule")
         if isinstance(schedule, dict) and "epochs" in schedule:
-            file, where = one.file, one.section
+            file = one.file
+            where = one.section
             given = {"epochs": schedule["epochs"]}
             epochs = validate(UsualEpochs, given, file, f"{where}.schedule").epochs
     if epochs != "published":

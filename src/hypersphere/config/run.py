@@ -50,7 +50,8 @@ def _check(kind: registry.Kind) -> AfterValidator:
     """Validate a component's parameters by its function's signature, and drop those that equal the default."""
 
     def check(component: Component) -> Component:
-        components, text = registry.checked(kind, component.name), repr(component.model_extra)
+        components = registry.checked(kind, component.name)
+        text = repr(component.model_extra)
         if text not in components:
             components[text] = checked_anew(component)
         return components[text]
@@ -146,7 +147,9 @@ class Run(Strict):
     @model_validator(mode="after")
     def _fits(self) -> Self:
         """Check that method, objectives, logits and encoder fit together."""
-        method, encoder, objective = self.method.name, self.encoder.name, self.objective.name
+        method = self.method.name
+        encoder = self.encoder.name
+        objective = self.objective.name
         taken = registry.tensors("objectives", objective)
         problem = registry.misfit(method, objective)
         if problem:
@@ -196,7 +199,8 @@ class Run(Strict):
     @model_validator(mode="after")
     def _batch_fits(self) -> Self:
         """Refuse one image under batch norm, and parts where the encoder is not what takes a pass."""
-        batch, method = self.batch, self.method.name
+        batch = self.batch
+        method = self.method.name
         normalised = _has_batch_norm("encoders", self.encoder)
         if batch.micro == 1 and (normalised or _has_batch_norm("methods", self.method)):
             name = method if _has_batch_norm("methods", self.method) else self.encoder.name
