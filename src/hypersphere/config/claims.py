@@ -1,10 +1,9 @@
-"""What documents print (numbers, comparisons, statements), what sentences say of it, and errata.
-
-A sentence's numbers are those of the claims, so that none is typed twice; its key is the id of its claim.
-"""
+"""What documents print (numbers, comparisons, statements), why a scale does not measure it, and errata."""
 
 import math
 import re
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
@@ -12,7 +11,6 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import (
     AfterValidator,
     AllowInfNan,
-    BeforeValidator,
     ConfigDict,
     Field,
     NonNegativeFloat,
@@ -32,7 +30,6 @@ from hypersphere.config.coordinates import (
     parse,
     setting,
     show,
-    text,
 )
 from hypersphere.config.measures import LARGEST, MEASURES, Measure, MeasureName
 from hypersphere.config.plan import Plan
@@ -47,7 +44,6 @@ from hypersphere.config.validation import (
     validate,
 )
 from hypersphere.errors import HypersphereError
-from hypersphere.wording import counted
 
 SIGNS = {"larger": 1.0, "smaller": -1.0}
 """Directions of comparisons that print no difference, with the sign of their effect."""
@@ -112,14 +108,9 @@ class Claim(Strict):
     @cached_property
     def coordinates(self) -> Position:
         """The coordinates of the number: method, variant, dataset, setting and measure."""
-        named = {
-            "method": self.method,
-            "variant": self.variant,
-            "dataset": self.dataset,
-            "measure": self.metric or "",
-        }
-        settings = parse(self.setting, self.id)
-        return ordered({**{key: value for key, value in named.items() if value}, **settings})
+        named = {key: getattr(self, key) for key in IDENTITY if getattr(self, key)}
+        measure = {"measure": self.metric} if self.metric else {}
+        return ordered({**named, **measure, **parse(self.setting, self.id)})
 
     @cached_property
     def text(self) -> str:
@@ -129,10 +120,9 @@ class Claim(Strict):
     @cached_property
     def compared_with(self) -> Position:
         """The coordinates of a comparison's baseline, which names a variant, or all coordinates that differ."""
-        other = (
-            parse(self.baseline, self.id) if "=" in self.baseline else {"variant": self.baseline}
-        )
-        return ordered({**self.coordinates, **other})
+        if "=" in self.baseline:
+            return ordered({**self.coordinates, **parse(self.baseline, self.id)})
+        return ordered({**self.coordinates, "variant": self.baseline})
 
     @property
     def cells(self) -> tuple[str, ...]:
@@ -146,18 +136,15 @@ class Claim(Strict):
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
-        for field, given in (
-            ("setting", self.setting),
-            ("baseline", self.baseline if "=" in self.baseline else ""),
-        ):
-            try:
-                keys = parse(given, field)
-            except HypersphereError as error:
-                raise ValueError(str(error)) from None
-            if field == "setting" and (
-                columns := [key for key in keys if key in (*IDENTITY, "measure")]
-            ):
-                raise ValueError(f"setting: {columns[0]} has a column of its own")
+        try:
+            settings = parse(self.setting, "setting")
+            if "=" in self.baseline:
+                parse(self.baseline, "baseline")
+        except HypersphereError as error:
+            raise ValueError(str(error)) from None
+        for key in settings:
+            if key in (*IDENTITY, "measure"):
+                raise ValueError(f"setting: {key} has a column of its own")
         if self.direction == "equal" and (
             self.metric is None or MEASURES[self.metric].margin == "none"
         ):
@@ -172,16 +159,12 @@ class Claim(Strict):
 
     def _check_range(self, measure: Measure) -> None:
         """Refuse a number, a difference of two or a spread that no value of the measure can have."""
-        low, high, span = measure.low, measure.high, measure.high - measure.low
-        if self.kind == "comparison":
-            low, high = -span, span
-        if math.isinf(self.reported or 0.0) and measure.high < LARGEST:
+        span = measure.high - measure.low
+        low, high = (-span, span) if self.kind == "comparison" else (measure.low, measure.high)
+        infinite = math.isinf(self.reported or 0.0)
+        if infinite and measure.high < LARGEST:
             raise ValueError(f"reported: {self.metric} is never infinite")
-        if (
-            self.reported is not None
-            and not math.isinf(self.reported)
-            and not low <= self.reported <= high
-        ):
+        if self.reported is not None and not infinite and not low <= self.reported <= high:
             raise ValueError(
                 f"reported: {self.metric} is from {low:g} to {high:g} (given: {self.reported:.10g})"
             )
@@ -202,7 +185,7 @@ def load(file: Path) -> list[Claim]:
     known = [name for name, field in fields if not field.exclude]
     rows = read_table(file, known, [name for name, field in fields if field.is_required()])
     claims: dict[str, Claim] = {}
-    values: dict[tuple[str, str, str], list[float | None]] = {}
+    values = defaultdict[tuple[str, str, str], list[float]](list)
     for number, row in enumerate(rows, 2):
         where = f"line {number}"
         claim = validate(Claim, row, file, f"{where} ({row['id'] or 'no id'})")
@@ -214,162 +197,128 @@ def load(file: Path) -> list[Claim]:
                 raise HypersphereError(
                     f"{file}: {claim.id}: reported: a value claim needs the published number"
                 )
-            values.setdefault((claim.artifact, claim.reading, claim.text), []).append(
-                claim.reported
-            )
-    with_numbers = {artifact for artifact, _, _ in values}
-    for claim in [one for one in claims.values() if one.kind == "comparison" and one.variant]:
-        is_equality = claim.direction == "equal"
-        needs_number = is_equality and not claim.of_accuracy  # by which its margin is chosen
-        of_figure = is_equality and claim.artifact not in with_numbers
-        if not needs_number and (
-            claim.reported is not None or claim.direction in SIGNS or of_figure
-        ):
-            continue
-        printed = []
-        for where in claim.cells:
-            found = values.get((claim.artifact, claim.reading, where), [])
-            if len(found) != 1 or found[0] is None:
-                raise HypersphereError(
-                    f"{file}: {claim.id}: needs exactly one value claim for '{where}' of {claim.artifact}; "
-                    f"there are {len(found)}"
-                )
-            printed.append(found[0])
-        # Printed decimals are exact; a binary difference (4.6000000000000014) is not.
-        has_margin = claim.of_accuracy or is_equality
-        changed = {
-            "reported": round(printed[0] - printed[1], 10),
-            "level": printed[1] if has_margin else None,
-        }
-        claims[claim.id] = claim.model_copy(update=changed)
+            values[claim.artifact, claim.reading, claim.text].append(claim.reported)
+    of_tables = {artifact for artifact, _, _ in values}
+    for claim in claims.values():
+        if claim.kind == "comparison" and claim.variant and _is_of_two(claim, of_tables):
+            claims[claim.id] = _subtracted(file, claim, values)
     return list(claims.values())
 
 
+def _is_of_two(claim: Claim, of_tables: Collection[str]) -> bool:
+    """Whether a comparison, or its margin, is of two values that tables print; these artifacts have such values."""
+    if claim.direction != "equal":
+        return claim.reported is None and claim.direction not in SIGNS
+    return not claim.of_accuracy or (claim.reported is None and claim.artifact in of_tables)
+
+
+def _subtracted(
+    file: Path, claim: Claim, values: Mapping[tuple[str, str, str], list[float]]
+) -> Claim:
+    """A comparison with the difference of the two values, and with the level of its baseline."""
+    printed = []
+    for cell in claim.cells:
+        listed = values.get((claim.artifact, claim.reading, cell), [])
+        if len(listed) != 1:
+            raise HypersphereError(
+                f"{file}: {claim.id}: needs exactly one value claim for '{cell}' of {claim.artifact}; "
+                f"there are {len(listed)}"
+            )
+        printed += listed
+    value, baseline = printed
+    has_margin = claim.of_accuracy or claim.direction == "equal"
+    level = baseline if has_margin else None
+    return claim.model_copy(update={"reported": _difference(value, baseline), "level": level})
+
+
+def _difference(value: float, baseline: float) -> float:
+    """The difference of two printed numbers: decimals are exact, a binary difference (4.6000000000000014) is not."""
+    return round(value - baseline, 10)
+
+
 def of(config: Config, paper: str) -> list[Claim]:
-    """All claims of a document: those of its file, the differences that its tables imply, and its studies' comparisons.
+    """All claims of a document: its file's, the differences that its tables imply, and what its studies compare."""
+    document = config.papers[paper]
+    claims = load(config.claims_file(paper))
+    return [*claims, *_implied(document, claims), *_of_studies(paper, document)]
+
+
+SHARED = {"artifact", "method", "variant", "dataset", "setting", "metric", "reading", "source"}
+"""What an implied comparison has of the value of its variant."""
+
+
+def _implied(document: Paper, claims: Iterable[Claim]) -> Iterator[Claim]:
+    """The comparisons of printed values that no sentence makes.
 
     A table that prints a variant beside its baseline says what the variant gains, also where no sentence does. Which
     cells are compared is what the artifact declares; two datasets or sizes of one variant are no such pair.
     """
-    claims = load(config.claims_file(paper))
-    printed = {
-        (one.artifact, one.text): one
-        for one in claims
-        if one.kind == "value" and one.origin == "printed"
-    }
-    known = {(one.artifact, frozenset(one.cells)) for one in claims if one.kind == "comparison"}
-    for artifact, declared in config.papers[paper].measured.items():
-        for cells in (tuple(map(text, pair)) for pair in declared.comparisons):
-            variant, baseline = (printed.get((artifact, cell)) for cell in cells)
-            if variant is None or baseline is None or (artifact, frozenset(cells)) in known:
+    printed: dict[tuple[str, str], Claim] = {}
+    compared = set()
+    for claim in claims:
+        if claim.kind == "comparison":
+            compared.add((claim.artifact, frozenset(claim.cells)))
+        elif claim.kind == "value" and claim.origin == "printed":
+            printed[claim.artifact, claim.text] = claim
+    for artifact, declared in document.measured.items():
+        for cells in declared.comparisons:
+            variant, baseline = (printed.get((artifact, cell.text)) for cell in cells)
+            if variant is None or baseline is None:
                 continue
             trained_alike = (variant.method, variant.variant) == (baseline.method, baseline.variant)
-            if variant.coordinates.keys() == baseline.coordinates.keys() and not trained_alike:
-                shared = (
-                    "artifact",
-                    "method",
-                    "variant",
-                    "dataset",
-                    "setting",
-                    "metric",
-                    "reading",
-                    "source",
+            if trained_alike or variant.coordinates.keys() != baseline.coordinates.keys():
+                continue
+            if (artifact, frozenset((variant.text, baseline.text))) not in compared:
+                assert variant.reported is not None
+                assert baseline.reported is not None
+                yield _comparison(
+                    variant.id,
+                    *cells,
+                    origin="implied",
+                    reported=_difference(variant.reported, baseline.reported),
+                    level=baseline.reported if variant.of_accuracy else None,
+                    **variant.model_dump(include=SHARED),
                 )
-                claims.append(
-                    _comparison(
-                        variant.id,
-                        variant.coordinates,
-                        baseline.coordinates,
-                        origin="implied",
-                        reported=round((variant.reported or 0.0) - (baseline.reported or 0.0), 10),
-                        level=baseline.reported if variant.of_accuracy else None,
-                        **{name: getattr(variant, name) for name in shared},
-                    )
-                )
-    for name, study in config.papers[paper].studies.items():
-        for arm, other in config.papers[paper].measured[name].comparisons:
-            if AGAIN not in (arm["variant"], other["variant"]):
-                words = [
-                    show(value)
-                    for key, value in ordered(arm).items()
-                    if key != "measure" and value != BEST
-                ]
-                claims.append(
-                    _comparison(
-                        ".".join((paper, name, *words)),
-                        arm,
-                        other,
-                        origin="ours",
-                        reported=None,
-                        direction=study.direction,
-                        margin=study.margin,
-                        **{key: str(arm[key]) for key in IDENTITY},
-                        **{"artifact": name, "setting": setting(arm), "metric": arm["measure"]},
-                        **{"reading": PRINTED, "source": study.title},
-                    )
-                )
-    return claims
 
 
-def _comparison(
-    start: str, cell: dict[str, Scalar], baseline: dict[str, Scalar], **fields: Any
-) -> Claim:
+def _of_studies(paper: str, document: Paper) -> Iterator[Claim]:
+    """What each study of a document compares; its A/A arms are controls, of which nothing is claimed."""
+    for name, study in document.studies.items():
+        for arm, other in document.measured[name].comparisons:
+            if AGAIN in (arm["variant"], other["variant"]):
+                continue
+            words = [paper, name]
+            for key, value in arm.items():
+                if key != "measure" and value != BEST:
+                    words.append(show(value))
+            yield _comparison(
+                ".".join(words),
+                arm,
+                other,
+                origin="ours",
+                artifact=name,
+                setting=setting(arm),
+                metric=arm["measure"],
+                reported=None,
+                direction=study.direction,
+                margin=study.margin,
+                reading=PRINTED,
+                source=study.title,
+                **{key: str(arm[key]) for key in IDENTITY},
+            )
+
+
+def _comparison(start: str, cell: Position, baseline: Position, **fields: Any) -> Claim:
     """A comparison of which no sentence speaks; ``start`` is the beginning of its id."""
-    other = ordered({key: value for key, value in baseline.items() if value != cell.get(key)})
+    other = Position({key: value for key, value in baseline.items() if value != cell.get(key)})
     return Claim(
         id=f"{start}-{'-'.join(map(show, other.values()))}",
         kind="comparison",
-        baseline=str(other["variant"]) if set(other) == {"variant"} else text(other),
+        baseline=str(other["variant"]) if set(other) == {"variant"} else other.text,
         reported_std=None,
         sentence="",
         **fields,
     )
-
-
-Cells = dict[str, Scalar | list[Scalar]]
-"""Coordinates of printed numbers, ``artifact`` among them: a number is one of the cells if it has one of the values of
-each key. The value ``""`` means that the number lacks the key."""
-Numbers = Annotated[
-    tuple[float, ...], BeforeValidator(lambda one: tuple(one) if isinstance(one, list) else (one,))
-]
-
-
-class Check(Strict):
-    """A relation, and the printed numbers that have it."""
-
-    cells: Cells
-    minus: Cells | None = None
-    """The cell that each is compared with, by the coordinates that differ. Of several, the one that is hardest to beat;
-    the easiest with ``against: any``."""
-    against: Literal["all", "any"] = "all"
-    take: Literal["each", "mean", "range", "largest"] = "each"
-    """What is taken of the numbers (or differences) that agree in ``by``; ``each``: they are checked one by one."""
-    by: list[str] = Field(default_factory=list)
-    less: Cells | None = None
-    """Coordinates of other cells, of which the same is taken, and subtracted."""
-    relation: Literal["above", "at least", "below", "at most", "within", "between"] = Field(
-        alias="is"
-    )
-    than: Numbers = (0.0,)
-    """The threshold, in the metric's unit; for ``between``, the lowest and the highest allowed number."""
-
-    @model_validator(mode="after")
-    def _whole(self) -> Self:
-        takes = 2 if self.relation == "between" else 1
-        if len(self.than) != takes:
-            raise ValueError(f"than: {self.relation} takes {counted(takes, 'number')}")
-        if self.take == "each" and (self.by or self.less):
-            raise ValueError("take: by and less need mean, range or largest")
-        if "artifact" not in self.cells:
-            raise ValueError("cells: name the artifact that prints them")
-        return self
-
-
-class Sentence(Strict):
-    """The checks of one sentence, and of how many of their places it speaks (sentences.yaml, by the claim's id)."""
-
-    checks: list[Check] = Field(min_length=1)
-    holds: Literal["all", "most", "some"] = "all"
 
 
 ERRATA = "errata.yaml"
@@ -500,7 +449,12 @@ def why_not_measured(plan: Plan, paper: str, claim: Claim) -> str:
 
 def answering(paper: Paper, claim: Claim) -> dict[str, str]:
     """What answers a claim (a theorem, an exact study, a sentence's own table, or encoders), and which study."""
-    if claim.kind == "theorem" or claim.artifact not in paper.studied:
-        return {"answered_by": "theorem" if claim.kind == "theorem" else "encoder", "study": ""}
-    study = paper.studied[claim.artifact].study
-    return {"answered_by": "sentence" if study == SENTENCES else "study", "study": study}
+    study = ""
+    if claim.kind == "theorem":
+        answered_by = "theorem"
+    elif claim.artifact not in paper.studied:
+        answered_by = "encoder"
+    else:
+        study = paper.studied[claim.artifact].study
+        answered_by = "sentence" if study == SENTENCES else "study"
+    return {"answered_by": answered_by, "study": study}
