@@ -42,11 +42,13 @@ def check_files(
         content = files.read_sealed(manifest)
     except HypersphereError as error:
         raise DamagedError(f"{error}{remedy}", proof) from None
-    listed = files.mapping(content.get("files"))
+    listed = content.get("files", {})
     for name in names or listed:
         path = manifest.parent / name
-        large = path.is_file() and path.stat().st_size > largest
-        if not large and (problem := files.problem(path, listed.get(name))):
+        if path.is_file() and path.stat().st_size > largest:
+            continue
+        problem = files.problem(path, listed.get(name))
+        if problem:
             raise DamagedError(f"{path}: {problem}{remedy}", proof)
     return content
 
