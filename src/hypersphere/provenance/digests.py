@@ -26,6 +26,17 @@ WRITER = "hypersphere.report.writer"
 """Writes the files of every artifact; the module of the artifact's kind gives what is in them."""
 EXACT_CLAIMS = "hypersphere.statistics.exact_claims"
 """Judges the claims that theorems and exact studies answer."""
+PACKAGES = (
+    "torch",
+    "torchvision",
+    "numpy",
+    "safetensors",
+    "pytorch_optimizer",
+    "hypersphere",
+)
+"""The packages whose versions a manifest names."""
+VECTOR = ("avx", "amx", "fma", "asimd", "sve", "sse4")
+"""How the names of a processor's vector instructions begin, which change floating-point results."""
 
 
 def run_digest(run: Run) -> str:
@@ -107,7 +118,16 @@ def simulation_digest(plan: Plan, paper: str) -> str:
     audit = file_digest(config.audit_file(paper))
     studies = [config.study_code(paper, name).compute for name in config.studies(paper)]
     code = code_digest("hypersphere.exact.studies", EXACT_CLAIMS, *studies)
-    return files.digest([asked, declared.labels, judged_by, sentences, audit, code])
+    return files.digest(
+        [
+            asked,
+            declared.labels,
+            judged_by,
+            sentences,
+            audit,
+            code,
+        ]
+    )
 
 
 def artifact_digest(plan: Plan, paper: str, artifact: str) -> str:
@@ -115,8 +135,14 @@ def artifact_digest(plan: Plan, paper: str, artifact: str) -> str:
     document = plan.config.papers[paper]
     declared = document.artifacts[artifact]
     module = registry.module_name("kinds", declared.draw)
-    asked: list[Any] = [paper, artifact, declared.model_dump(mode="json")]
-    asked += [document.title, document.datasets, document.labels]
+    asked = [
+        paper,
+        artifact,
+        declared.model_dump(mode="json"),
+        document.title,
+        document.datasets,
+        document.labels,
+    ]
     if isinstance(declared, Studied):
         draw = plan.config.study_code(paper, declared.study).draw
         return files.digest([asked, code_digest(WRITER, module, draw)])
@@ -133,7 +159,16 @@ def artifact_digest(plan: Plan, paper: str, artifact: str) -> str:
     recorded = _recorded(plan, runs)
     # a column of claims
     open_choices = {name: len(choices) for name, choices in document.open_choices.items()}
-    return files.digest([asked, open_choices, cells, _scale(plan), *recorded, code])
+    return files.digest(
+        [
+            asked,
+            open_choices,
+            cells,
+            _scale(plan),
+            *recorded,
+            code,
+        ]
+    )
 
 
 def _recorded(plan: Plan, runs: set[str]) -> list[str]:
@@ -230,9 +265,8 @@ def environment() -> dict[str, Any]:
     """Versions, the processor, and the instructions that torch computes with, for the manifest."""
     from torch.backends import cpu  # whoever asks has trained or measured with it
 
-    packages = ("torch", "torchvision", "numpy", "safetensors", "pytorch_optimizer", "hypersphere")
-    versions = dict.fromkeys(packages, "not installed")
-    for name in packages:
+    versions = dict.fromkeys(PACKAGES, "not installed")
+    for name in versions:
         with contextlib.suppress(metadata.PackageNotFoundError):
             versions[name] = metadata.version(name)
     # of Linux; elsewhere the processor's vector instruction sets are not known
@@ -240,13 +274,12 @@ def environment() -> dict[str, Any]:
     lines = about.read_text().splitlines() if about.exists() else []
     listed = [line.partition(":")[2] for line in lines if line.startswith(("flags", "Features"))]
     flags = listed[0].split() if listed else []
-    vector = ("avx", "amx", "fma", "asimd", "sve", "sse4")  # they change floating-point results
     return {
         "python": platform.python_version(),
         "packages": versions,
         "platform": sys.platform,
         "machine": platform.machine(),
-        "processor_flags": sorted(flag for flag in flags if flag.startswith(vector)),
+        "processor_flags": sorted(flag for flag in flags if flag.startswith(VECTOR)),
         "instructions": cpu.get_cpu_capability(),
         "cores": os.cpu_count(),
     }

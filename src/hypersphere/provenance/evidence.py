@@ -15,7 +15,7 @@ from hypersphere import files
 from hypersphere.config import records
 from hypersphere.config.cells import confirms, on_pixels, raw_pixels
 from hypersphere.config.plan import Plan
-from hypersphere.config.records import How, Record, TextRow
+from hypersphere.config.records import How, Measurement, Record, TextRow
 from hypersphere.config.run import Run
 from hypersphere.config.validation import not_one_of, read_table, validate
 from hypersphere.errors import HypersphereError
@@ -183,15 +183,23 @@ def _missing(folder: Path, old: Record, new: Record) -> dict[str, list[TextRow]]
             f"{folder / table}.csv: {new.name}: {field}differs from the record that is there, "
             f"though both have the key {new.key}"
         )
-    answers = {}
-    used: set[str] = set()
-    for of in ("evaluations", "pixels"):
-        places = {one.place for one in getattr(old, of)}
-        answers[of] = [one for one in getattr(new, of) if one.place not in places]
-        used.update(one.by for one in answers[of])
-    measured_by = {by: how for by, how in new.evaluated_by.items() if by in used}
-    changes = {**answers, "evaluated_by": measured_by, "history": []}
-    return {**records.rows(new.model_copy(update=changes)), "runs": []}
+    evaluations = _further(old.evaluations, new.evaluations)
+    pixels = _further(old.pixels, new.pixels)
+    used = {one.by for one in (*evaluations, *pixels)}
+    further = {
+        "evaluations": evaluations,
+        "pixels": pixels,
+        "evaluated_by": {by: how for by, how in new.evaluated_by.items() if by in used},
+        "history": [],
+    }
+    rows = records.rows(new.model_copy(update=further))
+    return {**rows, "runs": []}
+
+
+def _further(old: Iterable[Measurement], new: Iterable[Measurement]) -> list[Measurement]:
+    """The new answers at places where there is no old one."""
+    places = {one.place for one in old}
+    return [one for one in new if one.place not in places]
 
 
 def _contradictions(old: Record, new: Record) -> Iterator[tuple[str, str]]:
@@ -199,14 +207,13 @@ def _contradictions(old: Record, new: Record) -> Iterator[tuple[str, str]]:
     for field in ONCE:
         if getattr(old, field) != getattr(new, field):
             yield ("history" if field == "history" else "runs"), f"{field}: "
-    for of in ("evaluations", "pixels"):
-        there = {one.place: one for one in getattr(old, of)}
-        for one in getattr(new, of):
-            before = there.get(one.place, one)
-            for field in OF_PLACE:
-                was, now = getattr(before, field), getattr(one, field)
-                if was != now:
-                    yield "measurements", f"{field}: {one} ({was} there, {now} given) "
+    for there, given in ((old.evaluations, new.evaluations), (old.pixels, new.pixels)):
+        before = {one.place: one for one in there}
+        for one in given:
+            was = dict(before.get(one.place, one))
+            for field, now in one:
+                if field in OF_PLACE and was[field] != now:
+                    yield "measurements", f"{field}: {one} ({was[field]} there, {now} given) "
 
 
 def take_in(plan: Plan, folder: Path) -> list[Record]:
