@@ -110,15 +110,9 @@ def _write(plan: Plan, target: Path, folder: str, weights: bool) -> None:
 
 def _checked(path: Path, checksum: str) -> bytes:
     """The bytes of a result, which are those that its manifest lists."""
-    if not path.is_file():  # a pipe or a socket is none
-        raise HypersphereError(f"{path}: the file is missing{MENDING}")
-    try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise HypersphereError(f"{path}: cannot be read ({error.strerror})") from None
-    if hashlib.sha256(content).hexdigest() != checksum:
-        raise HypersphereError(f"{path}: the file's bytes differ from its manifest{MENDING}")
-    return content
+    if problem := files.problem(path, checksum):
+        raise HypersphereError(f"{path}: {problem}{MENDING}")
+    return path.read_bytes()
 
 
 def _git(root: Path, *arguments: str) -> str:
