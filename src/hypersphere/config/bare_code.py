@@ -59,14 +59,15 @@ def behind(file: Path, name: str) -> str | None:
             f"{file}: line {error.lineno}: is not valid Python ({error.msg})"
         ) from None
     defined = {one: statement for statement in tree.body for one in _defines(statement)}
-    waiting, found = [name], dict[str, str]()
+    sources: dict[str, str] = {}
+    waiting = [name]
     while waiting:
         one = waiting.pop()
-        if one in defined and one not in found:
+        if one in defined and one not in sources:
             bare = _untyped(WithoutWords().visit(defined[one]))
-            found[one] = ast.unparse(bare)
+            sources[one] = ast.unparse(bare)
             waiting += [node.id for node in ast.walk(bare) if isinstance(node, ast.Name)]
-    return "\n".join(found[one] for one in sorted(found)) if name in found else None
+    return "\n".join(sources[one] for one in sorted(sources)) if name in sources else None
 
 
 def _defines(statement: ast.stmt) -> Iterator[str]:

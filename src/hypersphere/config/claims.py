@@ -1,4 +1,4 @@
-"""What documents print (numbers, comparisons, statements), why a scale does not measure it, and errata."""
+"""Claims: what documents print (numbers, comparisons, statements), and why a scale does not measure it."""
 
 import math
 import re
@@ -19,13 +19,11 @@ from pydantic import (
     model_validator,
 )
 
-from hypersphere import files
 from hypersphere.config.artifacts import Paper, Studied
 from hypersphere.config.cells import LEFT_OUT
 from hypersphere.config.coordinates import (
     IDENTITY,
     Position,
-    Scalar,
     ordered,
     parse,
     setting,
@@ -33,13 +31,12 @@ from hypersphere.config.coordinates import (
 )
 from hypersphere.config.measures import LARGEST, MEASURES, Measure, MeasureName
 from hypersphere.config.plan import Plan
-from hypersphere.config.project import Config, of_document
+from hypersphere.config.project import Config
 from hypersphere.config.study import AGAIN, BEST
 from hypersphere.config.validation import (
     MayBeEmpty,
     PositiveInt,
     Strict,
-    Text,
     read_table,
     validate,
 )
@@ -319,88 +316,6 @@ def _comparison(start: str, cell: Position, baseline: Position, **fields: Any) -
         sentence="",
         **fields,
     )
-
-
-ERRATA = "errata.yaml"
-
-ErratumKind = Literal["breaks", "ambiguous", "claim", "typo", "extraction"]
-ERRATUM_KINDS: dict[ErratumKind, str] = {
-    "breaks": "followed literally, it gives a wrong or failing implementation",
-    "ambiguous": "the text does not settle it",
-    "claim": "a sentence compared with the paper's own numbers",
-    "typo": "a slip without consequence",
-    "extraction": "damage of the copy of the text that we read, not of the paper",
-}
-
-
-class Trained(Strict):
-    """What an erratum says of its document's runs at the published scale (errata.yaml, ``runs``).
-
-    ``tests/golden/test_errata.py`` compares it with the resolved runs. Cells that cannot be measured, because their
-    dataset has no loader, do not count.
-    """
-
-    when: dict[str, Scalar | list[Scalar]] = Field(default_factory=dict)
-    """Which runs, each key one value or a list: ``artifact``, coordinates, fields, and ``paper`` in an erratum about
-    several documents."""
-    set: dict[str, Scalar] = Field(min_length=1)
-    """What they have: paths into the run (``logits.curve``), coordinates (``target``), the protocol (``probe.k``), or
-    what follows from fields: ``optimiser.peak_rate`` and ``schedule.warmup_epochs``."""
-    by: Literal["all", "some", "none"] = "all"
-    """``all``: every such run of the artifacts in ``when``, else of all printed tables and figures; ``some``: a run of
-    any artifact; ``none``: no run of any artifact, so that the choice is implemented and not trained."""
-
-
-class Erratum(Strict):
-    """An error, contradiction or gap in a document, with our decision on it (errata.yaml)."""
-
-    id: Annotated[str, StringConstraints(pattern=r"^[A-Z][0-9]+[a-z]?$")]
-    document: str
-    """The document that it is about, or ``SEVERAL``: its folder says it, and the entry does not."""
-    place: Text
-    kind: ErratumKind
-    printed: Text
-    chosen: Text
-    """The correct form, or our choice."""
-    runs: list[Trained] = Field(default_factory=list)
-    """What is run, where a run's field has the choice. Else ``of`` says of what the choice is."""
-    of: Literal["text", "code"] | None = None
-    """``text``: a reading of words, numbers or a statement; ``code``: a function or an exact study, without a field for
-    the choice, so that ``tests`` must name what shows it."""
-    decided: Text
-    """How we decided."""
-    tests: list[Text]
-    """Tests (``tests/…py::test_…``) and statements (``mine.lemma_4_2…``) that show the error or the choice."""
-
-    @model_validator(mode="after")
-    def _says_what_is_run(self) -> Self:
-        if not (self.runs or self.of):
-            raise ValueError(
-                "runs: must say which fields of the runs have the choice, or else `of` be text or code"
-            )
-        if self.runs and self.of:
-            raise ValueError("of: must be left out, because `runs` says what is run")
-        if self.of == "code" and not self.tests:
-            raise ValueError("tests: must name a test, because the choice is of code")
-        return self
-
-
-def load_errata(config: Config) -> list[Erratum]:
-    """Every entry of every errata.yaml, first those about several documents."""
-    ledger: dict[str, Erratum] = {}
-    for document, file in config.files_named(ERRATA).items():
-        listed = files.read_yaml(file)
-        if not isinstance(listed, list):
-            raise HypersphereError(f"{file}: must be a list of entries")
-        for given in listed:
-            name = str(given.get("id", "no id")) if isinstance(given, dict) else "no id"
-            entry = validate(
-                Erratum, of_document(given, "document", document, f"{file}: {name}"), file, name
-            )
-            if entry.id in ledger:
-                raise HypersphereError(f"{file}: id: {name} is given twice")
-            ledger[entry.id] = entry
-    return list(ledger.values())
 
 
 NOT_MADE_YET = "not made yet"

@@ -207,10 +207,10 @@ def chosen(where: str, one: Question, listed: Mapping[str, Mapping[str, Any]]) -
     of_study: Selection = {"id": f"{one.paper}.{one.study}.*"}
     about: dict[str, None] = {}
     for place, selection in enumerate(one.about or [of_study]):
-        about |= dict.fromkeys(_found(f"{where}: about.{place}", selection, listed))
+        about |= dict.fromkeys(_claims_of(f"{where}: about.{place}", selection, listed))
     groups = {}
     for name, selection in one.groups.items():
-        groups[name] = _found(f"{where}: groups.{name}", selection, listed)
+        groups[name] = _claims_of(f"{where}: groups.{name}", selection, listed)
     leading = one.leading or next(iter(about))
     named = {f"also.{name}": claim for name, claim in one.also.items()}
     for field, claim in {"leading": leading, **named}.items():
@@ -219,16 +219,18 @@ def chosen(where: str, one: Question, listed: Mapping[str, Mapping[str, Any]]) -
     return Chosen(list(about), leading, groups)
 
 
-def _found(where: str, selection: Selection, listed: Mapping[str, Mapping[str, Any]]) -> list[str]:
+def _claims_of(
+    where: str, selection: Selection, listed: Mapping[str, Mapping[str, Any]]
+) -> list[str]:
     """The ids of the claims of a selection, at least one."""
-    found = list(listed)
+    ids = list(listed)
     for column, given in selection.items():
         patterns = [given] if isinstance(given, str) else given
         matches = re.compile("|".join(map(translate, patterns))).match
-        found = [claim for claim in found if matches(listed[claim][column])]
-    if not found:
+        ids = [claim for claim in ids if matches(listed[claim][column])]
+    if not ids:
         raise HypersphereError(f"{where}: finds no claim")
-    return found
+    return ids
 
 
 def check_names(
@@ -261,15 +263,15 @@ _NEEDS: dict[str, Callable[[Mapping[str, Any]], bool]] = {
 
 def load(config: Config) -> dict[str, tuple[Path, Question]]:
     """The questions of every findings.yaml by their ids, first those about several papers, each with its file."""
-    found: dict[str, tuple[Path, Question]] = {}
+    questions: dict[str, tuple[Path, Question]] = {}
     for document, file in config.files_named(FILE).items():
         for name, one in read_mapping(file).items():
-            if name in found:
-                raise HypersphereError(f"{file}: {name}: is a question of {found[name][0]} too")
+            if name in questions:
+                raise HypersphereError(f"{file}: {name}: is a question of {questions[name][0]} too")
             given = of_document(one, "paper", document, f"{file}: {name}")
             question = validate(Question, given, file, str(name))
             if question.study is not None:
                 studies = config.papers[document].studies
                 check_name(question.study, studies, f"{file}: {name}: study")
-            found[str(name)] = file, question
-    return found
+            questions[str(name)] = file, question
+    return questions

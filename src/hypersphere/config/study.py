@@ -228,22 +228,22 @@ class Study(Strict):
 
     def _arms(self, group: Product | list[Product]) -> list[Arm]:
         """The arms of one group."""
-        found = []
+        arms = []
         for several in group if isinstance(group, list) else [group]:
             fixed = {key: value for key, value in several.items() if key not in self.tuned}
             grids = self._own_grids(several)
             for point in coordinates.points(fixed):
-                found.append(Arm(text(point), point, grids, point.get("variant") == AGAIN))
-        each_once([arm.text for arm in found])
-        return found
+                arms.append(Arm(text(point), point, grids, point.get("variant") == AGAIN))
+        each_once([arm.text for arm in arms])
+        return arms
 
     def _own_grids(self, several: Product) -> dict[str, list[Scalar]]:
         """The grid of each tuned field of a product's arms: its own, or the study's."""
-        found = {}
+        grids = {}
         for key, grid in self.tuned.items():
             if own := coordinates.alternatives(several.get(key, grid)):
-                found[key] = own
-        return found
+                grids[key] = own
+        return grids
 
     @cached_property
     def every_arm(self) -> list[Arm]:

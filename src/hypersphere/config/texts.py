@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from hypersphere import files
-from hypersphere.config import citation, claims, questions, registry, rules, sentences
+from hypersphere.config import citation, claims, errata, questions, registry, rules, sentences
 from hypersphere.config.artifacts import into_a_run
 from hypersphere.config.claims import SENTENCES, Claim
 from hypersphere.config.coordinates import READINGS, of_run
@@ -113,13 +113,13 @@ def _check_shown(config: Config, paper: str, listed: list[Claim]) -> None:
 def _check_sentences(config: Config, paper: str, listed: list[Claim]) -> None:
     """A document's sentences are claims, their cells are printed, and each claim of that kind has its sentence."""
     studied = config.papers[paper].studied
-    asked = [name for name, artifact in studied.items() if artifact.study == SENTENCES]
+    of_sentences = [name for name, artifact in studied.items() if artifact.study == SENTENCES]
     file = config.sentences_file(paper)
-    if not (asked or file.is_file()):
+    if not (of_sentences or file.is_file()):
         return
     told = {one.claim for one in sentences.told(config, paper, listed)}
     for claim in listed:
-        if claim.artifact in asked and claim.id not in told:
+        if claim.artifact in of_sentences and claim.id not in told:
             raise HypersphereError(f"{file}: {claim.id}: this claim has no sentence here")
 
 
@@ -129,8 +129,8 @@ def _check_errata(config: Config, listed: Mapping[str, list[Claim]]) -> None:
     for paper, of_paper in listed.items():
         known.update(claim.id for claim in of_paper)
         known.update(statements(config.theorems_file(paper)))
-    ledgers = config.files_named(claims.ERRATA)
-    for erratum in claims.load_errata(config):
+    ledgers = config.files_named(errata.ERRATA)
+    for erratum in errata.load_errata(config):
         for test in erratum.tests:
             where = f"{ledgers[erratum.document]}: {erratum.id}: tests: '{test}'"
             if "::" in test:

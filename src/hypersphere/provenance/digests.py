@@ -87,11 +87,13 @@ def evaluation_digest(plan: Plan, batch: BatchOfRuns) -> str:
 
     What decides the evaluations of raw pixels beside them is among it.
     """
-    asked = []
+    evaluations = []
     for run in batch.runs:
         for digest, one in plan.evaluations[run.name].items():
-            asked.append([run.name, digest, sorted(one.at), protocol_digest(one.protocol, run)])
-    return files.digest(asked)
+            evaluations.append(
+                [run.name, digest, sorted(one.at), protocol_digest(one.protocol, run)]
+            )
+    return files.digest(evaluations)
 
 
 def theory_digest(plan: Plan) -> str:
@@ -109,9 +111,9 @@ def simulation_digest(plan: Plan, paper: str) -> str:
     """Digest of a paper's exact artifacts, labels and sentences, and of all code and rules of results and claims."""
     config = plan.config
     declared = config.papers[paper]
-    asked = {}
+    artifacts = {}
     for name, artifact in config.exact_artifacts(paper).items():
-        asked[name] = artifact.model_dump(mode="json")
+        artifacts[name] = artifact.model_dump(mode="json")
     open_choices = {name: len(choices) for name, choices in declared.open_choices.items()}
     judged_by = [open_choices, _rules(config)]
     sentences = file_digest(config.sentences_file(paper))
@@ -120,7 +122,7 @@ def simulation_digest(plan: Plan, paper: str) -> str:
     code = code_digest("hypersphere.exact.studies", EXACT_CLAIMS, *studies)
     return files.digest(
         [
-            asked,
+            artifacts,
             declared.labels,
             judged_by,
             sentences,
@@ -135,7 +137,7 @@ def artifact_digest(plan: Plan, paper: str, artifact: str) -> str:
     document = plan.config.papers[paper]
     declared = document.artifacts[artifact]
     module = registry.module_name("kinds", declared.draw)
-    asked = [
+    declaration = [
         paper,
         artifact,
         declared.model_dump(mode="json"),
@@ -145,7 +147,7 @@ def artifact_digest(plan: Plan, paper: str, artifact: str) -> str:
     ]
     if isinstance(declared, Studied):
         draw = plan.config.study_code(paper, declared.study).draw
-        return files.digest([asked, code_digest(WRITER, module, draw)])
+        return files.digest([declaration, code_digest(WRITER, module, draw)])
     cells = []
     runs = set()
     for cell in (*plan.artifacts[paper, artifact], *plan.controls[paper, artifact]):
@@ -161,7 +163,7 @@ def artifact_digest(plan: Plan, paper: str, artifact: str) -> str:
     open_choices = {name: len(choices) for name, choices in document.open_choices.items()}
     return files.digest(
         [
-            asked,
+            declaration,
             open_choices,
             cells,
             _scale(plan),

@@ -225,13 +225,13 @@ def take_in(plan: Plan, folder: Path) -> list[Record]:
         raise HypersphereError(
             f"{folder}: holds no records ({', '.join(f'{name}.csv' for name in records.TABLES)})"
         )
-    found = records.read_folder(folder, plan.config.scale_name, plan.config.scale.level)
-    for fault in undeclared(plan, found, folder):
+    incoming = records.read_folder(folder, plan.config.scale_name, plan.config.scale.level)
+    for fault in undeclared(plan, incoming, folder):
         raise HypersphereError(fault)
-    return add(plan.config.evidence, found, plan, records.read_tables(folder)["datasets"])
+    return add(plan.config.evidence, incoming, plan, records.read_tables(folder)["datasets"])
 
 
-def undeclared(plan: Plan, found: Iterable[Record], folder: Path) -> Iterator[str]:
+def undeclared(plan: Plan, every: Iterable[Record], folder: Path) -> Iterator[str]:
     """What records of a folder say that the config does not declare: a sentence of each such record.
 
     Nothing counts it. Where records are read it may be of an earlier config, and stays; it is not taken in.
@@ -243,7 +243,7 @@ def undeclared(plan: Plan, found: Iterable[Record], folder: Path) -> Iterator[st
         if cell.run is not None:
             runs.add(_but_its_seed(cell.run))
             studies[cell.run.name].update(confirms(cell, plan.config))
-    for record in found:
+    for record in every:
         of_run = f"{folder / 'runs.csv'}: {record.name}"
         dataset = record.run.dataset
         strange = sorted({*record.plans} - studies[record.name])

@@ -52,7 +52,7 @@ def claims(
     Nothing of other papers is read, because another job may be writing it.
     """
     files = [results.theory_claims, *(results.studies[paper] / CLAIMS for paper in papers)]
-    found = [
+    answered = [
         tables.read(check_tidy(file.parent, file.name), kinds) for file in files if file.is_file()
     ]
-    return pd.concat(found) if found else pd.DataFrame(columns=list(kinds))
+    return pd.concat(answered) if answered else pd.DataFrame(columns=list(kinds))

@@ -16,9 +16,9 @@ ALONE = ("claims", "theory_claims", "theory")
 """Tidy tables that have a manifest of their own, because others lie in the same folder."""
 
 
-def seal(manifest: Path, made: Iterable[Path]) -> None:
+def seal(manifest: Path, paths: Iterable[Path]) -> None:
     """Write a manifest with the checksums of files beside it or below."""
-    checksums = {path.relative_to(manifest.parent).as_posix(): files.sha256(path) for path in made}
+    checksums = {path.relative_to(manifest.parent).as_posix(): files.sha256(path) for path in paths}
     files.write_sealed(manifest, {"files": checksums})
 
 
