@@ -14,7 +14,6 @@ a difference of two commits is additions, and the order of rows is that in which
 """
 
 import hashlib
-import itertools
 import json
 import math
 import re
@@ -22,6 +21,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
+from itertools import chain, permutations, product
 from operator import itemgetter
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
@@ -106,7 +106,7 @@ class Repeated(Recorded):
 
 
 class Counts(Recorded):
-    """The same of all splits of a dataset."""
+    """How many images of each split of a dataset are there more than once."""
 
     of: Literal["images", "sentences"]
     splits: dict[str, Repeated]
@@ -238,7 +238,7 @@ class Record(Recorded):
     """None where a diverged run's loss or norm is not finite."""
     evaluations: list[Measurement]
     pixels: list[Measurement]
-    """The same protocols' answers on raw pixels of the probed datasets: controls."""
+    """What the same protocols measure on raw pixels of the probed datasets: controls."""
     evaluated_by: dict[str, How]
     """How probes were run, each by its digest; machine and code may differ from training's."""
 
@@ -249,7 +249,7 @@ class Record(Recorded):
 
     @property
     def key(self) -> str:
-        """Digest of all that decides a run's bytes: records of one key must agree, those of two are replicates."""
+        """Digest of all that decides a run's bytes: records of one key must agree, records of two are replicates."""
         decides = self.model_dump(
             mode="json", include={"name", "device", "numerics", "code", "data"}
         )
@@ -417,11 +417,11 @@ def _checksums(history: Sequence[Mapping[str, float | None]]) -> Iterator[str]:
     lost = sum([*row.values()].count("{}") for row in rows)
     if lost > MOST_LOST:
         return
-    for others in itertools.permutations(columns[1:]):
+    for others in permutations(columns[1:]):
         order = ("epoch", *others)
         lines = [order, *map(itemgetter(*order), rows)]
         content = "".join(f"{','.join(line)}\n" for line in lines)
-        for spellings in itertools.product(("nan", "inf", "-inf"), repeat=lost):
+        for spellings in product(("nan", "inf", "-inf"), repeat=lost):
             yield hashlib.sha256(content.format(*spellings).encode()).hexdigest()
 
 
@@ -599,7 +599,7 @@ def _blaming(folder: Path, table: str, row: str) -> Iterator[str]:
 
 
 def _grouped(rows: Iterable[TextRow], column: str) -> dict[str, list[TextRow]]:
-    """The rows by what they have in a column; those of an unknown value are none."""
+    """The rows by their value in a column; a value that no row has gives an empty list."""
     groups = defaultdict[str, list[TextRow]](list)
     for row in rows:
         groups[row[column]].append(row)
@@ -662,7 +662,7 @@ def _agree(row: TextRow, **expected: Any) -> None:
 def sealed(rows: Iterable[TextRow]) -> str:
     """The digest that measurements which come together share."""
     columns = [column for column in TABLES["measurements"] if column != "seal"]
-    return files.digest([[row[column] for column in columns] for row in rows], 8)
+    return files.digest(list(map(itemgetter(*columns), rows)), 8)
 
 
 def check_together(folder: Path, records: Iterable[Record], level: Level | None = None) -> None:
@@ -723,18 +723,16 @@ def _trained_alike(records: Iterable[Record]) -> Iterator[tuple[Record, Record]]
     for record in records:
         if record.status != "finished":
             continue  # it may have diverged at once, and has no number anyway
-        learned = (row[field] for row in record.history for field in LEARNED)
-        holding = [
-            holders.setdefault(one, record) for one in (*learned, record.weights) if one is not None
-        ]
-        others = {one.key: one for one in holding if one.name != record.name}
+        numbers = [*chain.from_iterable(map(itemgetter(*LEARNED), record.history)), record.weights]
+        first = [holders.setdefault(number, record) for number in numbers if number is not None]
+        others = {one.key: one for one in first if one.name != record.name}
         for other in others.values():
             if record.weights == other.weights or _mostly_equal(record, other):
                 yield record, other
 
 
 def _mostly_equal(one: Record, other: Record) -> bool:
-    """Whether half of the losses and norms of one run or more are those of the other, epoch by epoch.
+    """Whether at least half of the losses and norms of two runs are equal, epoch by epoch.
 
     A collapsed run repeats itself, and another one may repeat it: what is mostly one number tells nothing.
     """

@@ -88,7 +88,7 @@ Bounds = Annotated[tuple[NonNegativeInt, NonNegativeInt], AsList]
 Decided = Literal["yes", "no"]
 Edge = Literal["lowest", "highest"]
 FEWEST = 3
-"""Values of a grid of which one is no edge."""
+"""Values that a grid has at least, so that one of them is not at an edge."""
 Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{8}$")]
 
 
@@ -99,8 +99,8 @@ class Answers(Strict):
     no: str
     unclear: str
     numbers: dict[Decided, dict[Counted, Bounds]] = Field(default_factory=dict)
-    """The same in numbers of arms, where numbers can say it: an answer is given if all of its numbers lie within their
-    bounds. Where they cannot, the function of the study's name in answers.py, beside paper.yaml, is the rule."""
+    """Yes and no in numbers of arms, where numbers can say it: an answer is given if all of its numbers lie within
+    their bounds. Where they cannot, the function of the study's name in answers.py, beside paper.yaml, is the rule."""
 
     @model_validator(mode="after")
     def _ordered(self) -> Self:
@@ -223,7 +223,7 @@ class Study(Strict):
 
     @cached_property
     def groups(self) -> list[list[Arm]]:
-        """The arms of each group, those of the study and then the further ones."""
+        """The arms of each group: first the groups of the study, then the further ones."""
         return [self._arms(group) for group in (*self.arms, *self.further)]
 
     def _arms(self, group: Product | list[Product]) -> list[Arm]:
@@ -404,16 +404,15 @@ class Study(Strict):
             if text({**panel, **line}) not in shown:
                 left_out.append({**panel, **line})
         x, *others = values
-        tuned_with_x = dict.fromkeys(
-            tuple(key for key in others if key in arm.grids) for arm in arms
-        )
-        of_grids = []
-        for panel, keys in product(panels, tuned_with_x):
-            of_grids.append({**panel, **{key: values[key] for key in keys}})
+        other_grids: list[Declared] = []
+        for arm in arms:
+            grids = {key: values[key] for key in others if key in arm.grids}
+            if grids not in other_grids:
+                other_grids.append(grids)
         return {
             "draw": "lines",
             "seeds": self.seeds.tuning,
-            "panels": of_grids,
+            "panels": [{**panel, **grids} for panel, grids in product(panels, other_grids)],
             "lines": lines,
             "x": {x: values[x]},
             "left_out": left_out,
@@ -426,7 +425,10 @@ class Study(Strict):
 
     def _panels_and_lines(self, arms: list[Arm]) -> tuple[list[Point], list[Point]]:
         """What the arms of each group share, each once, and what tells them apart, each once."""
-        shared = {key for key in arms[0].point if all(_share(group, key) for group in self.groups)}
+        shared = set(arms[0].point)
+        for group in self.groups:
+            common = set.intersection(*(set(arm.point.items()) for arm in group))
+            shared &= dict(common).keys()
         panels, lines = dict[str, Point](), dict[str, Point]()
         for arm in arms:
             panel = {key: value for key, value in arm.point.items() if key in shared}
@@ -446,11 +448,6 @@ def _check_control(arms: list[Arm], where: str) -> None:
         raise ValueError(
             f"{where}.variant: lists no '{AGAIN}', so that the study has no A/A control there"
         )
-
-
-def _share(arms: list[Arm], key: str) -> bool:
-    """Whether all arms of a group have one value of a key."""
-    return all(key in arm.point and arm.point[key] == arms[0].point[key] for arm in arms)
 
 
 class Tried(NamedTuple):

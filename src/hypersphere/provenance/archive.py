@@ -54,7 +54,7 @@ def pack(plan: Plan, weights: bool = False) -> Path:
 
 
 def _results(plan: Plan, weights: bool) -> dict[Path, str]:
-    """The results to pack, sorted, each with its sha256. What lies among them and is none is named."""
+    """The results to pack, sorted, each with its sha256. Whatever else lies among them is named."""
     results = plan.config.results
     if not any(results.glob("claims.*")):
         raise HypersphereError(f"{results}: has no finished results; run make reproduce first")
@@ -116,7 +116,7 @@ def _checked(path: Path, checksum: str) -> bytes:
 
 
 def _git(root: Path, *arguments: str) -> str:
-    """The output of git, which writes local times into a zip: here those of UTC."""
+    """The output of git, which writes local times into a zip: here UTC is local."""
     # whatever the user has set
     own = ("-c", "core.autocrlf=false", "-c", "core.attributesFile=/dev/null")
     variables = os.environ | {"TZ": "UTC"}

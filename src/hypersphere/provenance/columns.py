@@ -40,7 +40,7 @@ TABLES: dict[str, Columns] = {
     "pictures": PICTURES,
     "points": POINTS,
 }
-"""By name, the tables of an artifact that is made from runs."""
+"""The tables of an artifact that is made from runs, by name."""
 THEORY = _of("theory")
 CLAIMS = _of("claims")
 """``low`` and ``high``: of a comparison of encoders, after Holm's correction; ``…_unadjusted``: without it."""

@@ -197,7 +197,7 @@ def _missing(folder: Path, old: Record, new: Record) -> dict[str, list[TextRow]]
 
 
 def _further(old: Iterable[Measurement], new: Iterable[Measurement]) -> list[Measurement]:
-    """The new answers at places where there is no old one."""
+    """The new answers at places where nothing was measured before."""
     places = {one.place for one in old}
     return [one for one in new if one.place not in places]
 
@@ -236,7 +236,9 @@ def undeclared(plan: Plan, every: Iterable[Record], folder: Path) -> Iterator[st
 
     Nothing counts it. Where records are read it may be of an earlier config, and stays; it is not taken in.
     """
-    protocols = {one.digest for of in plan.protocols.values() for one in of.values()}
+    protocols: set[str] = set()
+    for of_paper in plan.protocols.values():
+        protocols.update(protocol.digest for protocol in of_paper.values())
     runs = set()
     studies = defaultdict[str, set[str]](set)
     for cell in plan.cells:
@@ -266,7 +268,7 @@ def _but_its_seed(run: Run) -> str:
 def _undeclared_answer(
     record: Record, protocols: Collection[str], datasets: Collection[str]
 ) -> str | None:
-    """What the first answer whose protocol or target is not declared lacks; None if there is no such answer."""
+    """The first answer whose protocol or target is not declared, in words; None if all are declared."""
     for answer in (*record.evaluations, *record.pixels):
         if answer.protocol not in protocols:
             return f"protocol: {answer}: the config declares no {answer.protocol}"

@@ -11,7 +11,7 @@ from hypersphere.provenance import columns, tables
 from hypersphere.provenance.manifest import check_tidy
 
 CLAIMS = "claims.csv"
-"""Of a document's exact studies, beside its answers.csv: the claims that they answer, and their verdicts."""
+"""The claims that a document's exact studies answer, with their verdicts, beside answers.csv."""
 
 
 class Exact(NamedTuple):
@@ -19,7 +19,7 @@ class Exact(NamedTuple):
 
     folder: Path
     studies: Mapping[str, Path]
-    """By document, the folder of its exact studies: a table for each artifact, answers.csv and ``CLAIMS``."""
+    """The folder of each document's exact studies: a table for each artifact, answers.csv and ``CLAIMS``."""
 
     @property
     def theory(self) -> Path:

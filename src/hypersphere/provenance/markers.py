@@ -54,7 +54,7 @@ def recorded(plan: Plan, batch: str) -> Path:
 
 
 def evaluations(plan: Plan, runs: Sequence[Run]) -> list[Path]:
-    """The manifests of runs' evaluations, and of those of raw pixels beside them."""
+    """The manifests of runs' evaluations, and of what was measured on raw pixels beside them."""
     protocols: dict[str, Iterable[str]] = {run.name: plan.evaluations[run.name] for run in runs}
     for dataset, of_pixels in plan.protocols_of_pixels(runs).items():
         protocols[raw_pixels(dataset)] = of_pixels
@@ -80,7 +80,7 @@ def of_tables(
 ) -> list[Path]:
     """The manifests of tables, figures and pages in a results folder.
 
-    They are those of artifacts made from runs and of exact studies; ``every``: and those of the whole scale.
+    Artifacts made from runs and exact studies have them; ``every``: the whole scale has some too.
     """
     config = plan.config
     papers = dict.fromkeys(paper for paper, _ in studied)
@@ -90,7 +90,9 @@ def of_tables(
     folders: list[tuple[Path, Iterable[str]]] = [(config.results, names)]
     folders += [(config.results / "simulations" / paper, STUDIED) for paper in papers]
     folders += [(config.artifact_folder(*key), OF_RUNS) for key in measured]
-    paths = [folder / name for folder, names in folders for name in names]
+    paths = []
+    for folder, of_folder in folders:
+        paths += [folder / name for name in of_folder]
     return paths + [config.outputs(*key)[-1] for key in (*measured, *studied)]
 
 

@@ -50,13 +50,13 @@ class Request:
 
     @property
     def name(self) -> str:
-        """For example ``SIGTERM``."""
+        """The signal's name, for example ``SIGTERM``; empty without a request."""
         return signal.Signals(self.number).name if self.number else ""
 
 
 @contextmanager
 def on_request() -> Iterator[Request]:
-    """Within the block, a first signal only sets the request, which the block reads; a second one acts at once.
+    """A block in which a first signal only sets the request, which the block reads; a second one acts at once.
 
     A signal that is ignored stays so, as SIGINT is for jobs that a shell runs in the background.
     """

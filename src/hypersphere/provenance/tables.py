@@ -4,7 +4,7 @@ import io
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import numpy as np
 import pandas as pd
@@ -110,6 +110,6 @@ def _parsed(source: Path | io.StringIO, columns: Columns) -> pd.DataFrame:
     return table
 
 
-def rows(table: pd.DataFrame) -> list[dict[str, Any]]:
+def rows(table: pd.DataFrame) -> list[Row]:
     """The rows of a table, each by column."""
-    return [{str(key): value for key, value in row.items()} for row in table.to_dict("records")]
+    return cast(list[Row], table.to_dict("records"))
