@@ -307,9 +307,13 @@ def _of_studies(paper: str, document: Paper) -> Iterator[Claim]:
 
 def _comparison(start: str, cell: Position, baseline: Position, **fields: Any) -> Claim:
     """A comparison of which no sentence speaks; ``start`` is the beginning of its id."""
-    other = Position({key: value for key, value in baseline.items() if value != cell.get(key)})
+    other = Position()
+    for key, value in baseline.items():
+        if value != cell.get(key):
+            other[key] = value
+    words = "-".join(map(show, other.values()))
     return Claim(
-        id=f"{start}-{'-'.join(map(show, other.values()))}",
+        id=f"{start}-{words}",
         kind="comparison",
         baseline=str(other["variant"]) if set(other) == {"variant"} else other.text,
         reported_std=None,
@@ -345,7 +349,8 @@ def why_not_measured(plan: Plan, paper: str, claim: Claim) -> str:
     A claim about an artifact made from runs is bound to the cells with its coordinates and to no others, and a
     comparison to those that the artifact compares.
     """
-    missing, reason = plan.missing(paper, claim.artifact), why_not_made(plan, paper, claim.artifact)
+    missing = plan.missing(paper, claim.artifact)
+    reason = why_not_made(plan, paper, claim.artifact)
     declared = plan.config.papers[paper].artifacts.get(claim.artifact)
     if reason or declared is None or isinstance(declared, Studied):
         return missing.get(claim.text) or reason

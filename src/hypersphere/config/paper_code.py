@@ -58,8 +58,9 @@ def admit(folders: Mapping[str, Path]) -> None:
         if _folders.get(name) == folder:
             continue
         own = f"{PACKAGE}.{name}"
-        for module in [one for one in sys.modules if one == own or one.startswith(f"{own}.")]:
-            del sys.modules[module]
+        for module in [*sys.modules]:
+            if module == own or module.startswith(f"{own}."):
+                del sys.modules[module]
         sys.modules[own] = _package(own, [str(folder)])
         setattr(package, name, sys.modules[own])
         _folders[name] = folder

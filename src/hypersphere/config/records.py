@@ -319,7 +319,8 @@ class Record(Recorded):
             yield f"seconds: {self.epochs} epochs take more (given: {self.seconds:g})"
 
     def _faults_of_history(self) -> Iterator[str]:
-        if [row.get("epoch") for row in self.history] != [*range(1, self.epochs + 1)]:
+        epochs = [row.get("epoch") for row in self.history]
+        if epochs != list(range(1, self.epochs + 1)):
             yield f"epoch: must be 1 to {self.epochs}, each once"
         for at, row in enumerate(self.history, 1):
             known = {"loss", "norm", "learning_rate"} <= row.keys() <= {"epoch", *EPOCH}
@@ -427,8 +428,11 @@ def _checksums(history: Sequence[Mapping[str, float | None]]) -> Iterator[str]:
 
 def _texts(epoch: Mapping[str, float | None], lost: str = "nan") -> TextRow:
     """The numbers of an epoch as tables have them; ``lost`` stands for one that is not finite."""
-    texts = {field: lost if value is None else repr(value) for field, value in epoch.items()}
-    return {**texts, "epoch": f"{epoch['epoch']:.0f}"}
+    texts = {}
+    for field, value in epoch.items():
+        texts[field] = lost if value is None else repr(value)
+    texts["epoch"] = f"{epoch['epoch']:.0f}"
+    return texts
 
 
 def is_of_a_part(reading: str) -> bool:
@@ -449,8 +453,9 @@ def _short(value: object) -> str:
 def measuring(records: Records, run: str, protocol: str, epoch: int, target: str) -> Record | None:
     """The record that measures a run so: the first, so that replicates of one seed count once."""
     for record in records.get(run, ()):
-        if any((one.epoch, one.target) == (epoch, target) for one in record.answers(protocol)):
-            return record
+        for answer in record.answers(protocol):
+            if (answer.epoch, answer.target) == (epoch, target):
+                return record
     return None
 
 
@@ -583,8 +588,10 @@ def read_folder(
                 raise ValueError(f"data: differs from {dataset} in datasets.csv")
             if record.scale != scale:
                 raise ValueError(f"scale: is {record.scale}, among records of {scale}")
+            if record.level != (level or record.level):
+                raise ValueError(f"level: is {record.level}, and the scale's is {level}")
         records.append(record)
-    check_together(folder, records, level)
+    check_together(folder, records)
     return records
 
 
@@ -610,7 +617,11 @@ def _how(row: TextRow, environment: dict[str, Any], where: str) -> How:
     """How a probe was run, of a row of protocols.csv."""
     content = {field: row[field] for field in ("code", "device", "threads")}
     how = validate(How, {**content, "protocol": row["content"], "environment": environment}, where)
-    _agree(row, protocol=files.digest(how.protocol, 8), by=files.digest(how.model_dump(), 8))
+    _agree(
+        row,
+        protocol=files.digest(how.protocol, 8),
+        by=files.digest(how.model_dump(), 8),
+    )
     return how
 
 
@@ -665,14 +676,10 @@ def sealed(rows: Iterable[TextRow]) -> str:
     return files.digest(list(map(itemgetter(*columns), rows)), 8)
 
 
-def check_together(folder: Path, records: Iterable[Record], level: Level | None = None) -> None:
+def check_together(folder: Path, records: Sequence[Record]) -> None:
     """Check what records must share (a dataset's data, test images and classes), and what two runs cannot."""
-    records = list(records)
     seen: dict[Any, tuple[Any, str]] = {}
     for record in records:
-        if level is not None and record.level != level:
-            where = f"{folder / 'runs.csv'}: {record.name}"
-            raise HypersphereError(f"{where}: level: is {record.level}, and the scale's is {level}")
         for shared in _shared(record):
             known, other = seen.setdefault(shared.place, (shared.value, record.name))
             if known != shared.value:
@@ -723,7 +730,8 @@ def _trained_alike(records: Iterable[Record]) -> Iterator[tuple[Record, Record]]
     for record in records:
         if record.status != "finished":
             continue  # it may have diverged at once, and has no number anyway
-        numbers = [*chain.from_iterable(map(itemgetter(*LEARNED), record.history)), record.weights]
+        learned = map(itemgetter(*LEARNED), record.history)
+        numbers = [*chain.from_iterable(learned), record.weights]
         first = [holders.setdefault(number, record) for number in numbers if number is not None]
         others = {one.key: one for one in first if one.name != record.name}
         for other in others.values():
@@ -741,10 +749,15 @@ def _mostly_equal(one: Record, other: Record) -> bool:
     for field in LEARNED:
         ours = [row[field] for row in one.history]
         theirs = [row[field] for row in other.history]
-        if len({*ours}) > len(ours) / 2 and len({*theirs}) > len(theirs) / 2:
+        if _varied(ours) and _varied(theirs):
             compared += longest
             equal += sum(a == b for a, b in zip(ours, theirs, strict=False))
     return compared > 0 and 2 * equal >= compared
+
+
+def _varied(numbers: list[float | None]) -> bool:
+    """Whether more than half of the numbers are different ones."""
+    return len(set(numbers)) > len(numbers) / 2
 
 
 def alike(records: Iterable[Record]) -> dict[str, str]:

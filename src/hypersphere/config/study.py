@@ -14,6 +14,7 @@ A study is declared in a document of ours, like a paper's artifacts, and is turn
 
 import csv
 import io
+import math
 from functools import cached_property
 from itertools import chain, product
 from pathlib import Path
@@ -353,7 +354,8 @@ class Study(Strict):
     @property
     def _tried(self) -> str:
         """The tuned field of the axis x, in words."""
-        return next(iter(self.tuned)).removesuffix(TIMES).rpartition(".")[2].replace("_", " ")
+        path = next(iter(self.tuned)).removesuffix(TIMES)
+        return path.rpartition(".")[2].replace("_", " ")
 
     @property
     def _best(self) -> dict[str, str]:
@@ -429,7 +431,8 @@ class Study(Strict):
         for group in self.groups:
             common = set.intersection(*(set(arm.point.items()) for arm in group))
             shared &= dict(common).keys()
-        panels, lines = dict[str, Point](), dict[str, Point]()
+        panels: dict[str, Point] = {}
+        lines: dict[str, Point] = {}
         for arm in arms:
             panel = {key: value for key, value in arm.point.items() if key in shared}
             line = {key: value for key, value in arm.point.items() if key not in shared}
@@ -480,10 +483,12 @@ def write_selection(path: Path, curve: list[Tried]) -> None:
     rows = csv.writer(table, lineterminator="\n")
     rows.writerow(Tried._fields)
     for one in curve:
-        numbers = ("" if value != value else f"{value:.4f}" for value in (one.mean, one.std))
-        rows.writerow(
-            [one.arm, one.value, *numbers, one.n, one.diverged, "yes" if one.chosen else ""]
-        )
+        written = one._asdict()
+        for column in ("mean", "std"):
+            value = written[column]
+            written[column] = "" if math.isnan(value) else f"{value:.4f}"
+        written["chosen"] = "yes" if one.chosen else ""
+        rows.writerow(written.values())
     files.write_text(path, table.getvalue())
 
 

@@ -143,7 +143,8 @@ def _check_errata(config: Config, listed: Mapping[str, list[Claim]]) -> None:
 def _is_test(root: Path, name: str) -> bool:
     """Whether a test such as ``tests/unit/test_docs.py::test_x`` is in the project, or in this checkout."""
     file, _, test = name.partition("::")
-    defined = re.compile(rf"^ *def {re.escape(test.partition('[')[0])}\(", re.MULTILINE)
+    function = re.escape(test.partition("[")[0])
+    defined = re.compile(rf"^ *def {function}\(", re.MULTILINE)
     places = (root / file, registry.CHECKOUT / file)
     return any(defined.search(_source(place)) for place in places if place.is_file())
 

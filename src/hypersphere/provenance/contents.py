@@ -62,6 +62,8 @@ def others(results: Path, known: Collection[Path]) -> Iterator[Path]:
         if not (folder.is_dir() and folder.is_relative_to(results)):
             continue
         for path in sorted(folder.iterdir()):
-            empty = path.is_dir() and not path.is_symlink() and not any(path.rglob("*"))
-            if not (path in holding or path in known or path.name.endswith(".lock") or empty):
+            if path in holding or path in known or path.name.endswith(".lock"):
+                continue
+            empty = path.is_dir() and not path.is_symlink() and not any(path.iterdir())
+            if not empty:
                 yield path

@@ -37,7 +37,10 @@ def counted(modules: Iterable[str]) -> dict[str, str]:
     These are the checksums of published files by their names, and the sha256 of files of which every byte counts.
     """
     readers = {module.partition(".datasets.")[2] for module in modules}
-    checksums = {WHOLE[name].name: files.sha256(WHOLE[name]) for name in WHOLE.keys() & readers}
+    checksums = {}
+    for reader, path in WHOLE.items():
+        if reader in readers:
+            checksums[path.name] = files.sha256(path)
     for row in (*rows(TABLE), *rows(CHECKSUMS)):
         if row["file"] and row["reader"] in readers:
             file = f"{row['dataset']}/{row['file']}" if "dataset" in row else row["file"]

@@ -102,8 +102,9 @@ def theory_digest(plan: Plan) -> str:
     code = code_digest("hypersphere.exact.theorems", EXACT_CLAIMS, *stated)
     printed = []
     for paper in plan.config.papers:
-        listed = claims.load(plan.config.claims_file(paper))
-        printed += [claim.model_dump(mode="json") for claim in listed if claim.kind == "theorem"]
+        for claim in claims.load(plan.config.claims_file(paper)):
+            if claim.kind == "theorem":
+                printed.append(claim.model_dump(mode="json"))
     return files.digest([code, printed])
 
 
@@ -274,8 +275,11 @@ def environment() -> dict[str, Any]:
     # of Linux; elsewhere the processor's vector instruction sets are not known
     about = Path("/proc/cpuinfo")
     lines = about.read_text().splitlines() if about.exists() else []
-    listed = [line.partition(":")[2] for line in lines if line.startswith(("flags", "Features"))]
-    flags = listed[0].split() if listed else []
+    flags = []
+    for line in lines:
+        if line.startswith(("flags", "Features")):
+            flags = line.partition(":")[2].split()
+            break
     return {
         "python": platform.python_version(),
         "packages": versions,

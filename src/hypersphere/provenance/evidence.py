@@ -57,7 +57,8 @@ def pack(plan: Plan, run: Run) -> Path:
     record = validate(Record, content, plan.run_folder(run.name))
     target = folder_of(plan)
     record.check(target)
-    add(target, [record], plan, [answers.datasets[name] for name in sorted(answers.datasets)])
+    datasets = [answers.datasets[name] for name in sorted(answers.datasets)]
+    add(target, [record], plan, datasets)
     return target
 
 
@@ -93,10 +94,10 @@ class _Answers:
 def _history(folder: Path) -> list[dict[str, str | None]]:
     """What a run recorded after each epoch, as text; None: a number that is not finite."""
     rows = []
-    for row in csv.DictReader(io.StringIO(files.read_text(folder / "history.csv"), newline="")):
-        rows.append(
-            {field: text if math.isfinite(float(text)) else None for field, text in row.items()}
-        )
+    text = io.StringIO(files.read_text(folder / "history.csv"), newline="")
+    for row in csv.DictReader(text):
+        finite = [field for field in row if math.isfinite(float(row[field]))]
+        rows.append(dict.fromkeys(row) | {field: row[field] for field in finite})
     return rows
 
 
@@ -149,7 +150,7 @@ def add(
                 changed.append(record)
                 for name in rows:
                     tables[name] += rows[name]
-        records.check_together(folder, [*there.values(), *new], level)
+        records.check_together(folder, [*there.values(), *new])
         if changed or counted:
             _write(folder, tables)
         return changed
@@ -222,9 +223,8 @@ def take_in(plan: Plan, folder: Path) -> list[Record]:
     Each must be of this scale, and of what the config declares (``undeclared``). Returns the new or changed.
     """
     if not (folder / "runs.csv").exists() and not (folder / "runs.csv").is_symlink():
-        raise HypersphereError(
-            f"{folder}: holds no records ({', '.join(f'{name}.csv' for name in records.TABLES)})"
-        )
+        tables = ", ".join(f"{name}.csv" for name in records.TABLES)
+        raise HypersphereError(f"{folder}: holds no records ({tables})")
     incoming = records.read_folder(folder, plan.config.scale_name, plan.config.scale.level)
     for fault in undeclared(plan, incoming, folder):
         raise HypersphereError(fault)

@@ -12,7 +12,8 @@ def unlike(about: pd.DataFrame) -> list[str]:
     """Why runs (rows of runs.csv) cannot be compared: how they were made differs, or two of them are one; in words."""
     reasons = []
     for column in MIXED:
-        kinds = sorted(set(about[column].dropna().str.split("; ").explode()))
+        texts = about[column].dropna()
+        kinds = sorted(set(texts.str.split("; ").explode()))
         if len(kinds) > 1:
             reasons.append(f"runs of {' and '.join(kinds)} are mixed")
     finished = about[about["status"] == "finished"]

@@ -103,5 +103,6 @@ def _watch(parents: list[int]) -> None:
 
 def name_parent() -> None:
     """Tell the jobs that this process starts not to outlive it."""
-    others = os.environ.get(PARENT, "")
-    os.environ[PARENT] = f"{others},{platform.node()}:{os.getpid()}".strip(",")
+    own = f"{platform.node()}:{os.getpid()}"
+    others = os.environ.get(PARENT)
+    os.environ[PARENT] = f"{others},{own}" if others else own
