@@ -175,12 +175,11 @@ class Study(Strict):
             raise ValueError(
                 f"measure: of {self.measure} more is not better, so nothing can be tuned or compared by it"
             )
-        for at, arms in enumerate(self.groups):
-            in_study = at < len(self.arms)
-            where = f"arms.{at}" if in_study else f"further.{at - len(self.arms)}"
-            self._check_arms(arms, where)
-            if in_study:
-                _check_control(arms, where)
+        for at, arms in enumerate(self._in_study):
+            self._check_arms(arms, f"arms.{at}")
+            _check_control(arms, f"arms.{at}")
+        for at, arms in enumerate(self.groups[len(self.arms) :]):
+            self._check_arms(arms, f"further.{at}")
         if self.tuned and self.at:
             raise ValueError(
                 "at: a study that tunes has one primary number, by which it chooses; leave it out"
@@ -226,6 +225,11 @@ class Study(Strict):
     def groups(self) -> list[list[Arm]]:
         """The arms of each group: first the groups of the study, then the further ones."""
         return [self._arms(group) for group in (*self.arms, *self.further)]
+
+    @property
+    def _in_study(self) -> list[list[Arm]]:
+        """The arms of each group of the primary comparison."""
+        return self.groups[: len(self.arms)]
 
     def _arms(self, group: Product | list[Product]) -> list[Arm]:
         """The arms of one group."""
@@ -365,13 +369,12 @@ class Study(Strict):
     @property
     def _of_arms(self) -> Declared:
         """What the tables of confirmed arms share: the primary comparison's arms and seeds."""
-        in_study = self.groups[: len(self.arms)]
         return {
             "draw": "table",
             "test": self.test,
             "margin": self.margin,
-            "rows": [arm.point for arm in chain.from_iterable(in_study)],
-            "also": self._compared(in_study),
+            "rows": [arm.point for arm in chain.from_iterable(self._in_study)],
+            "also": self._compared(self._in_study),
             "seeds": self.seeds.confirmation,
             "seeds_of": {AGAIN: self.seeds.again} if self.seeds.again else {},
         }
