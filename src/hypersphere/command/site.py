@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING, Any
 
 from hypersphere.command import cli
 from hypersphere.config import project, registry
-from hypersphere.config.claims import NOT_MADE_YET, load_errata
+from hypersphere.config.claims import NOT_MADE_YET
+from hypersphere.config.errata import load_errata
 from hypersphere.files import read_text, write_text
 from hypersphere.report.docs import BEGIN, END, ROOT
 from hypersphere.report.errata import ledger

@@ -3,7 +3,7 @@
 from typing import Any
 
 from hypersphere.config import coordinates
-from hypersphere.config.claims import Erratum, load_errata
+from hypersphere.config.errata import Erratum, load_errata
 from hypersphere.config.project import SEVERAL, Config
 from hypersphere.config.validation import either
 

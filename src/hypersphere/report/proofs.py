@@ -16,7 +16,8 @@ from typing import Any, NamedTuple
 
 from hypersphere.config import citation, project, registry
 from hypersphere.config.cells import Cells
-from hypersphere.config.claims import ERRATA, ERRATUM_KINDS, SENTENCES
+from hypersphere.config.claims import SENTENCES
+from hypersphere.config.errata import ERRATA, ERRATUM_KINDS
 from hypersphere.config.paper_code import THEOREMS
 from hypersphere.config.plan import Plan
 from hypersphere.config.project import Config

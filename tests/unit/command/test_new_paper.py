@@ -11,7 +11,7 @@ import pytest
 
 from hypersphere.audit import command as audit
 from hypersphere.command import cli
-from hypersphere.config import claims, project, questions, texts
+from hypersphere.config import claims, project, questions, sentences, texts
 from hypersphere.config import plan as planning
 from hypersphere.config.plan import Plan
 from hypersphere.config.project import Config
@@ -50,7 +50,7 @@ def test_the_written_folder_is_a_whole_document_and_leaves_no_trace(root: Path) 
     )
     said = read_mapping(plan.config.sentences_file("mine"))
     assert said.keys() <= {one.id for one in listed}
-    assert all(claims.Sentence.model_validate(one) for one in said.values())
+    assert all(sentences.Sentence.model_validate(one) for one in said.values())
     assert questions.load(plan.config)["mine_temperature"][0] == folder / "findings.yaml"
     (folder / "claims.csv").unlink()  # the document is made without claims, and others are judged
     plan = planning.make(root, {})

@@ -13,11 +13,11 @@ from hypersphere.config.claims import (
     SIGNS,
     Claim,
     load,
-    load_errata,
     why_not_made,
     why_not_measured,
 )
 from hypersphere.config.coordinates import text
+from hypersphere.config.errata import load_errata
 from hypersphere.config.measures import MEASURES
 from hypersphere.exact import theorems
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from PIL import Image
 
-from hypersphere.config.claims import Erratum
+from hypersphere.config.errata import Erratum
 from hypersphere.report import entries, errata, html
 from hypersphere.report.proofs import Link, OfScale, Proofs
 
