@@ -60,9 +60,9 @@ class PreparedSplit:
     """One split of N kept images; arrays are memory-mapped and read-only."""
 
     images: UInt8[np.ndarray, "N H W 3"] | Int32[np.ndarray, "N S L"]
-    """Or tokens."""
+    """Images as bytes, or tokens."""
     labels: Mapping[str, Int64[np.ndarray, "N"]]
-    """By name; the main labels are called ``class``."""
+    """Arrays of labels by name; the main labels are called ``class``."""
     attributes: Mapping[str, Shaped[np.ndarray, "N"]]
     index: Int64[np.ndarray, "N"]
     """The images' numbers in the source's split, ascending."""
@@ -208,7 +208,7 @@ def choose_images(
     The paper does not say which are kept; here a keyed permutation per class decides, or, with ``keep: first``, the
     official order, as in the authors' code. Either way a smaller head or a larger ratio keeps a subset.
     """
-    kept = []
+    chosen = []
     for label, count in enumerate(images_per_class(imbalance, classes)):
         members = np.flatnonzero(labels == label)
         if not 1 <= count <= len(members):
@@ -218,8 +218,8 @@ def choose_images(
             )
         if imbalance.keep == "drawn":
             members = members[prng.permutation(len(members), imbalance.seed, "imbalance", label)]
-        kept.append(members[:count])
-    return np.sort(np.concatenate(kept)).astype(np.int64)
+        chosen.append(members[:count])
+    return np.sort(np.concatenate(chosen)).astype(np.int64)
 
 
 def _write(

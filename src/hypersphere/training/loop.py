@@ -41,7 +41,7 @@ class Execution(NamedTuple):
     identity: dict[str, Any]
     """What determines the bytes (run, code, data …): only a resume state of the same identity is resumed."""
     precision: torch.dtype = torch.float32
-    """Of matrix products and convolutions in the forward and backward pass."""
+    """The type of matrix products and convolutions in the forward and backward pass."""
     save_every: float = 60.0
     """Seconds between resume states."""
     request: stop.Request = stop.Request()
@@ -52,7 +52,7 @@ class Source(Protocol):
     """What a run is trained on."""
 
     labels: Int[Tensor, "N"]
-    """On the device."""
+    """The examples' labels, on the device."""
     at_once: int
     """Examples whose views are best made together. If two passes have more, each pass's views are made alone."""
 

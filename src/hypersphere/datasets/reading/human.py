@@ -51,7 +51,7 @@ PUBLISHED = {
 }
 """The published files, and the rows of data/datasets.csv that have their addresses."""
 PICKLED = {"CIFAR-10_human.pt": "cifar10n-", "CIFAR-100_human.pt": "cifar100n-"}
-"""Those that hold several arrays: an array's name here is this and its name in the file."""
+"""Published files that hold several arrays, and how the names of their arrays begin here."""
 
 CIFAR10H = "cifar10h"
 ENTROPY = f"{CIFAR10H}-entropy"
