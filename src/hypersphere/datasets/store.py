@@ -246,14 +246,17 @@ def _write(
             np.save(place / f"{name}.npy", np.ascontiguousarray(content), allow_pickle=False)
         for name in ("images", *named):
             path = place / f"{name}.npy"
-            size = path.stat().st_size
-            described[f"{part}/{path.name}"] = {"sha256": files.sha256(path), "bytes": size}
+            described[f"{part}/{path.name}"] = {
+                "sha256": files.sha256(path),
+                "bytes": path.stat().st_size,
+            }
         splits[part] = {
             "images": len(numbers),
             "labels": list(labels),
             "attributes": list(attributes),
         }
         compared[part] = repeated.Content(_mapped(place, "images"), labels)
+    sums = {name: about["sha256"] for name, about in described.items()}
     manifest = {
         "schema": SCHEMA,
         "name": dataset.name,
@@ -265,7 +268,7 @@ def _write(
         "licence": arrays.about["licence"],
         "citation": arrays.about["citation"],
         "class_names": {label: list(names) for label, names in arrays.class_names.items()},
-        "digest": files.digest({name: about["sha256"] for name, about in described.items()}, 64),
+        "digest": files.digest(sums, 64),
         "repeated": repeated.count(compared),
     }
     manifest |= {key: digest for key, digest in made_of.items() if digest}
@@ -304,7 +307,8 @@ def write_images(
     not through a memory map, because on a full disk a map kills the process where a write is an error.
     """
     shape = images.shape[1:]
-    step = max(1, PIECE // max(1, int(np.prod(shape)) * images.dtype.itemsize))
+    bytes_of_image = int(np.prod(shape)) * images.dtype.itemsize
+    step = max(1, PIECE // max(1, bytes_of_image))
     with path.open("wb") as handle:
         descr = np.lib.format.dtype_to_descr(images.dtype)
         header = {"descr": descr, "fortran_order": False, "shape": (len(kept), *shape)}
