@@ -1,0 +1,215 @@
+"""Panels of figures that are made from runs: their places, headings, legend and ticks, and what they cannot show."""
+
+import math
+import textwrap
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
+from typing import Any, NamedTuple
+
+import numpy as np
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
+from matplotlib.axis import Axis
+from matplotlib.figure import Figure, SubFigure
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+from hypersphere.config.coordinates import Coordinates, Scalar
+from hypersphere.report import notes, style, words
+from hypersphere.report.artifact import Point, Points
+from hypersphere.report.figures import WIDTH, Frame, framed
+
+DECADE = 10.0
+"""An axis is logarithmic if its largest number is more than so many times its smallest."""
+PER_INCH = 13.5
+"""Characters of a tick's label per inch."""
+LETTER = 0.073
+"""Inches: the width of a letter in a legend."""
+SIGN = {"higher": 1, "lower": -1, "neither": 0}
+"""What a measure is multiplied by so that more of it is better."""
+
+Rows = list[list[dict[str, Scalar]]]
+"""The point of every panel, row by row; a row may be shorter than others."""
+
+
+class Panel(NamedTuple):
+    """One panel: its point and axes, and the points of its neighbours, None where there is no panel."""
+
+    point: Coordinates
+    axis: Axes
+    at_left: Coordinates | None
+    below: Coordinates | None
+
+
+def arranged(points: Sequence[dict[str, Scalar]], most: int) -> Rows:
+    """The points of panels in rows.
+
+    A row for each measure if both measures and all else vary; otherwise rows of at most ``most`` panels.
+    """
+    by_measure: dict[Any, list[dict[str, Scalar]]] = defaultdict(list)
+    for point in points:
+        by_measure[point.get("measure")].append(point)
+    rows = list(by_measure.values())
+    if len(rows) > 1 and 1 < max(map(len, rows)) <= most + 1:
+        return rows
+    wide = most
+    if len(points) == most + 1:
+        wide = math.ceil(len(points) / 2)
+    return [list(points[at : at + wide]) for at in range(0, len(points), wide)]
+
+
+def width(rows: Rows) -> float:
+    """Inches: what each panel of the longest row has of the page's width."""
+    return WIDTH / max(map(len, rows))
+
+
+def frame(points: Points, subtitle: str) -> Frame:
+    """What stands around an artifact's drawing: its title, the subtitle, and its conditions."""
+    return Frame(points.artifact.title, subtitle, notes.small(points))
+
+
+def drawing(
+    points: Points,
+    rows: Rows,
+    subtitle: str,
+    height: float,
+    inches: float,
+    legend: Mapping[str, Artist] | None = None,
+    of_panels: Sequence[str] = ("panels", "rows"),
+    **grid: Any,
+) -> tuple[Figure, SubFigure, list[Panel]]:
+    """A figure made from runs, the part inside its frame, and every panel, of ``inches``, row by row.
+
+    A legend above them has a height of its own. A panel's heading is what tells it from the others on the axes
+    ``of_panels`` (without the measure), unless the panel above has the same.
+    """
+    legend = legend or {}
+    longest = max(map(len, legend), default=0)
+    columns = max(1, min(len(legend), int(WIDTH / (0.6 + LETTER * longest))))
+    height += 0.19 * math.ceil(len(legend) / columns)
+    figure, part = framed(frame(points, subtitle), WIDTH, height)
+    if legend:
+        look: dict[str, Any] = {"ncols": columns, "handlelength": 2.6}
+        part.legend(legend.values(), legend.keys(), loc="outside upper left", **look)
+    axes = part.subplots(len(rows), max(map(len, rows)), squeeze=False, gridspec_kw=grid)
+    part.align_ylabels(list(axes[:, 0]))
+    varying = chain.from_iterable(words.varying(points.axis(axis)) for axis in of_panels)
+    keys = [key for key in varying if key != "measure"]
+    placed: dict[tuple[int, int], Coordinates] = {}
+    for down, row in enumerate(rows):
+        for right, point in enumerate(row):
+            placed[down, right] = point
+    headings = {place: points.called(point, keys) for place, point in placed.items()}
+    panels = []
+    for (down, right), axis in np.ndenumerate(axes):
+        if (down, right) not in placed:  # there may be more places than panels
+            axis.set_visible(False)
+            continue
+        heading = headings[down, right]
+        if heading and heading != headings.get((down - 1, right)):
+            axis.set_title(textwrap.fill(heading, max(12, int(13 * inches))), loc="left")
+        at_left, below = (placed.get(place) for place in ((down, right - 1), (down + 1, right)))
+        panels.append(Panel(placed[down, right], axis, at_left, below))
+    return figure, part, panels
+
+
+def logarithmic(values: Sequence[float]) -> bool:
+    """Whether numbers are positive and spread over more than a decade."""
+    return min(values) > 0 and max(values) / min(values) > DECADE
+
+
+def log_ticks(axis: Axis) -> None:
+    """Ticks at 1, 2 and 5 of each decade of a logarithmic axis."""
+    axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axis.set_minor_formatter(NullFormatter())
+
+
+class Ticks(NamedTuple):
+    """The ticks of an axis. Numbers stand alone, because the axis says what they are."""
+
+    places: list[float]
+    """Empty where the axis has names."""
+    names: list[str]
+    label: str
+    """What the numbers are, ``epoch (as published; ours: 2 to 16)``; empty where the axis has names."""
+
+
+def ticks(points: Points, axis: str) -> Ticks:
+    """The ticks of an axis, at the values that were run."""
+    run = points.measured(axis)
+    keys = words.varying(run)
+    values = [point[keys[0]] for point in run] if len(keys) == 1 else []
+    if not values or any(isinstance(value, str | bool) for value in values):
+        return Ticks([], [points.named(point, axis) for point in run], "")
+    label = words.key(points.paper, keys[0])
+    here = points.here(keys[0], run)
+    if here:
+        label += f" (as published; ours: {here})"
+    return Ticks(list(map(float, values)), list(map(words.short, values)), label)
+
+
+def wrapped(names: Sequence[str], inches: float) -> tuple[list[str], bool]:
+    """The names below an axis of that width in lines, and whether they must slant, which takes height."""
+    room = max(1, int(PER_INCH * inches / max(1, len(names))) - 1)
+    lines = [textwrap.wrap(name, room, break_long_words=False) for name in names]
+    too_many = any(len(each) > 3 for each in lines)
+    slant = too_many or any(len(line) > room for line in chain.from_iterable(lines))
+    if slant:
+        lines = [textwrap.wrap(name, 30) for name in names]
+    return list(map("\n".join, lines)), slant
+
+
+def folded(label: str, inches: float) -> str:
+    """The label of an axis of that length, in lines that are no longer."""
+    return textwrap.fill(label, max(18, int(PER_INCH * inches)))
+
+
+def name_ticks(axis: Axes, names: Sequence[str], inches: float, first: float = 0.0) -> None:
+    """Label the places ``first``, ``first + 1``, … of a horizontal axis; slanted if labels would overlap."""
+    labels, slant = wrapped(names, inches)
+    axis.set_xticks([first + at for at in range(len(names))], labels)
+    axis.tick_params(axis="x", rotation=35 if slant else 0)
+    for label in axis.get_xticklabels():
+        label.set(ha="right" if slant else "center", rotation_mode="anchor" if slant else "default")
+        label.set_linespacing(1.0)
+
+
+def unrun(points: Points, *axes: str) -> str:
+    """``3 of 9 published values of epoch were run``: of each axis with values that were not; empty without any."""
+    sentences = []
+    for axis in axes:
+        published, run = points.axis(axis), points.measured(axis)
+        if len(run) < len(published):
+            name = " and ".join(words.key(points.paper, key) for key in words.varying(published))
+            sentences.append(f"{len(run)} of {len(published)} published values of {name} were run")
+    return "; ".join(sentences)
+
+
+def below_pixels(points: Points) -> str:
+    """``Raw pixels are better than every encoder``, if a measure says so; else empty."""
+    levels, encoders = defaultdict(list), defaultdict(list)
+    for control in points.controls:
+        if control.coordinates["variant"] == "pixels":
+            levels[control.measure].append(SIGN[control.measure.better] * control.mean)
+    for cell in points.every:
+        if math.isfinite(cell.mean):
+            encoders[cell.measure].append(SIGN[cell.measure.better] * cell.mean)
+    for measure in levels.keys() & encoders:
+        if max(encoders[measure]) < min(levels[measure]):
+            return "Raw pixels are better than every encoder"
+    return ""
+
+
+def lost(cells: Iterable[Point]) -> str:
+    """``diverged or undefined``: why runs of some cells have no value; empty where every run has one."""
+    return " or ".join(dict.fromkeys(chain.from_iterable(cell.lost for cell in cells)))
+
+
+def blank(axis: Axes, cells: Iterable[Point]) -> None:
+    """Mark a panel without any number as diverged or undefined, or as not run."""
+    reason = lost(cells) or words.NOT_RUN
+    centred: dict[str, Any] = {"ha": "center", "va": "center", "color": style.GREY}
+    axis.text(0.5, 0.5, reason, transform=axis.transAxes, **centred)
+    axis.set(xticks=[], yticks=[])
+    axis.grid(visible=False)
