@@ -3,7 +3,7 @@
 It draws what results/report/claims.csv says and computes nothing. The short forest has the dozen rows that tell most.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from itertools import chain, starmap
 from pathlib import Path
@@ -32,6 +32,12 @@ FARTHEST = 16.0
 """Points: the axis ends here, and an arrow stands for what lies beyond."""
 APART = 3
 """A variant has a row for each dataset and setting of a table up to so many; more of them share one row."""
+SHARED_ROW = (
+    f"A variant with more than {APART} datasets, tasks or settings in one table has one row with every effect: its "
+    "lines reach from the lowest to the highest end of the intervals."
+)
+TOLD = ("dataset", "target", "epoch", "label")
+"""The coordinates that a row names beside those in which it differs from the rows beside it."""
 SHORT = 12
 """Rows of the short forest."""
 NAMES = ("forest_short", "forest")
@@ -73,30 +79,26 @@ def answer(claim: Claim) -> Answer:
 
 
 def rows(config: Config, claims: Sequence[Claim]) -> Rows:
-    """All rows, sorted by our effect (of several claims, the middle one), the largest first."""
+    """All rows, sorted by our effect (of several claims, the middle one), the largest first.
 
-    found = {}
-    for name, paper in config.papers.items():
+    Claims on one variant of one table against one baseline are together.
+    """
+    by_paper: dict[str, dict[tuple[str, ...], list[Claim]]] = {name: {} for name in config.papers}
+    for claim in filter(is_drawn, claims):
+        variant = tuple(claim[key] for key in ("artifact", "method", "variant", "baseline"))
+        by_paper[claim["paper"]].setdefault(variant, []).append(claim)
+    shown = {}
+    for name, variants in by_paper.items():
+        paper = config.papers[name]
         lines = list[Line]()
-        for alike in _alike(
-            claim for claim in claims if claim["paper"] == name and is_drawn(claim)
-        ):
+        for alike in variants.values():
             if len(alike) <= APART:
                 lines += [(subject(paper, claim, alike), [claim]) for claim in alike]
             else:
                 lines.append((f"{_arms(paper, alike[0])}, {counted(len(alike), 'setting')}", alike))
         if lines:
-            found[paper.title] = sorted(lines, key=_middle, reverse=True)
-    return found
-
-
-def _alike(claims: Iterable[Claim]) -> list[list[Claim]]:
-    """Claims on one variant of one table against one baseline, together."""
-    groups: dict[tuple[str, ...], list[Claim]] = {}
-    for claim in claims:
-        key = tuple(claim[column] for column in ("artifact", "method", "variant", "baseline"))
-        groups.setdefault(key, []).append(claim)
-    return list(groups.values())
+            shown[paper.title] = sorted(lines, key=_middle, reverse=True)
+    return shown
 
 
 def _middle(line: Line) -> float:
@@ -108,12 +110,8 @@ def _middle(line: Line) -> float:
 def short(every: Rows) -> Rows:
     """The dozen rows with an answer or, after them, the largest published effects; in their order."""
     telling = sorted(chain.from_iterable(every.values()), key=_rank)[:SHORT]
-    chosen = {}
-    for title, lines in every.items():
-        own = [line for line in lines if line in telling]
-        if own:
-            chosen[title] = own
-    return chosen
+    shown = {title: [line for line in lines if line in telling] for title, lines in every.items()}
+    return {title: lines for title, lines in shown.items() if lines}
 
 
 def _rank(line: Line) -> tuple[bool, float]:
@@ -130,28 +128,24 @@ def claims_of(shown: Rows) -> list[Claim]:
 
 def subject(paper: Paper, claim: Claim, beside: Sequence[Claim] = ()) -> str:
     """``MoCo v3, positives emphasised, CIFAR-10``; of the settings, those that tell the claim from those beside it."""
-    points = [_point(one) for one in beside]
-    told = (
-        {"dataset", "target", "epoch", "label", *words.varying(points)}
-        if points
-        else set(_point(claim))
-    )
-    point = {key: value for key, value in _point(claim).items() if key in told}
+    point = _point(claim)
+    if beside:
+        telling = {*TOLD, *words.varying([_point(one) for one in beside])}
+        point = {key: value for key, value in point.items() if key in telling}
     return f"{_arms(paper, claim)}, {words.point(paper, point, point)}"
 
 
 def in_numbers(paper: Paper, claim: Claim) -> dict[str, str]:
     """A comparison in numbers, as the article lists it: the printed difference, and ours."""
     shown = findings.numbers(claim)
+    origin = "" if claim["origin"] == "printed" else f" ({claim['origin']})"
     return {
-        "subject": subject(paper, claim)
-        + ("" if claim["origin"] == "printed" else f" ({claim['origin']})"),
-        **{
-            "printed": shown["published"],
-            "ours": shown["effect"] or NOTHING,
-            "welch": shown["interval"] or NOTHING,
-        },
-        **{"holm": shown["adjusted"] or NOTHING, "n": shown["n"]},
+        "subject": subject(paper, claim) + origin,
+        "printed": shown["published"],
+        "ours": shown["effect"] or NOTHING,
+        "welch": shown["interval"] or NOTHING,
+        "holm": shown["adjusted"] or NOTHING,
+        "n": shown["n"],
         "result": in_words(claim),
     }
 
@@ -159,12 +153,10 @@ def in_numbers(paper: Paper, claim: Claim) -> dict[str, str]:
 def in_words(claim: Claim) -> str:
     """``disagrees: opposite sign †``; the dagger: an arm is not shown to be above its controls."""
     of_claim = answer(claim)
-    why = (
-        f": {SAID[of_claim]}"
-        if of_claim.result == "disagrees" and claim["reported"] != "equal"
-        else ""
-    )
-    return f"{of_claim.result}{why}{FLOORED if claim['floored'] else ''}"
+    text = of_claim.result
+    if text == "disagrees" and claim["reported"] != "equal":
+        text += f": {SAID[of_claim]}"
+    return text + (FLOORED if claim["floored"] else "")
 
 
 def _point(claim: Claim) -> dict[str, Any]:
@@ -173,16 +165,18 @@ def _point(claim: Claim) -> dict[str, Any]:
 
 def _arms(paper: Paper, claim: Claim) -> str:
     """Method and variant in words, and what they are compared with if it is not the table's own baseline."""
-    baseline = paper.measured[claim["artifact"]].baseline
-    variant, against = (
-        paper.phrases.get(claim[key]) or paper.label(claim[key]) for key in ("variant", "baseline")
-    )
-    said = f"{paper.label(claim['method'])}, {variant}"
+    arms = f"{paper.label(claim['method'])}, {_phrase(paper, claim['variant'])}"
     if "=" in claim["baseline"]:
         other = coordinates.parse(claim["baseline"], claim["id"])
-        return f"{said}, against {words.point(paper, other, other)}"
-    plain = baseline.get("variant") if baseline else None
-    return said if claim["baseline"] == plain else f"{said}, against {against}"
+        return f"{arms}, against {words.point(paper, other, other)}"
+    baseline = paper.measured[claim["artifact"]].baseline or {}
+    if claim["baseline"] == baseline.get("variant"):
+        return arms
+    return f"{arms}, against {_phrase(paper, claim['baseline'])}"
+
+
+def _phrase(paper: Paper, variant: str) -> str:
+    return paper.phrases.get(variant) or paper.label(variant)
 
 
 def caption(claims: Sequence[Claim]) -> str:
@@ -190,15 +184,21 @@ def caption(claims: Sequence[Claim]) -> str:
     shown = [claim for claim in claims if is_drawn(claim)]
     if not shown:
         return "Nothing is drawn: no trained encoders give an interval for a published difference of accuracies."
-    runs = sorted({int(claim["n"]) for claim in shown})
-    few = f"n = {runs[0]}" if len(runs) == 1 else f"n from {runs[0]} to {runs[-1]}"
-    scales = dict.fromkeys(f"Scale {claim['scale']}, {RUNGS[claim['rung']]}." for claim in shown)
-    published = all(claim["rung"] == "published" for claim in shown)
-    worth = [] if published else ["Not a reproduction: small encoders on reduced data."]
+    sentences = []
+    if any(claim["rung"] != "published" for claim in shown):
+        sentences.append("Not a reproduction: small encoders on reduced data.")
+    for claim in shown:
+        sentences.append(f"Scale {claim['scale']}, {RUNGS[claim['rung']]}.")
+    runs = _runs(shown, "n = {}", "n from {} to {}")
     device = words.distinct(claim["device"] for claim in shown)
-    return " ".join(
-        [*worth, *scales, f"{few} independent pretrainings of each variant; device {device}."]
-    )
+    sentences.append(f"{runs} independent pretrainings of each variant; device {device}.")
+    return " ".join(dict.fromkeys(sentences))
+
+
+def _runs(claims: Sequence[Claim], one: str, several: str) -> str:
+    """How many runs an arm has: in the words for one number, or for the least and the most."""
+    runs = sorted({int(claim["n"]) for claim in claims})
+    return one.format(*runs) if len(runs) == 1 else several.format(runs[0], runs[-1])
 
 
 def build(config: Config, claims: Sequence[Claim], folder: Path) -> None:
@@ -211,63 +211,63 @@ def build(config: Config, claims: Sequence[Claim], folder: Path) -> None:
 def draw(config: Config, shown: Rows, total: int, layout: Layout = intervals.PAGE) -> Figure:
     """Rows under the titles of their documents, on one axis of points of accuracy; some of ``total`` comparisons."""
     claims = claims_of(shown)
-    lines_shown = sum(len(lines) for lines in shown.values())
     some = f"{len(claims)} of {total}" if len(claims) < total else str(total)
-    rows_named = f", in {counted(lines_shown, 'row')}" if lines_shown < len(claims) else ""
-    sections = []
-    for title, lines in shown.items():
-        sections.append(Estimates(title, list(starmap(_row, lines))))
+    title = f"Published effects and ours: {some} differences in accuracy"
     small = caption(claims)
     if any(claim["floored"] for claim in claims):
         small += f" Pale, with a dagger: {SHORTCOMINGS['floored']}."
-    if rows_named:
-        small += (
-            f" A variant with more than {APART} datasets, tasks or settings in one table has one row with every effect"
-            ": its lines reach from the lowest to the highest end of the intervals."
-        )
-    frame = figures.Frame(
-        f"Published effects and ours: {some} differences in accuracy{rows_named}",
+    rows_shown = sum(map(len, shown.values()))
+    if rows_shown < len(claims):
+        title += f", in {counted(rows_shown, 'row')}"
+        small += f" {SHARED_ROW}"
+    subtitle = (
         f"Difference in accuracy, points. Ours with the {words.confidence(config)} interval by Welch (thick) and after "
-        f"Holm's correction (thin). Axis cut at ±{FARTHEST:g}; an arrow stands for what lies beyond.",
-        small,
+        f"Holm's correction (thin). Axis cut at ±{FARTHEST:g}; an arrow stands for what lies beyond."
     )
-    legend = {"published": PRINTED} | {SAID[answer]: look for answer, look in LOOKS.items()}
-    nothing = [Estimates("No comparison has an interval yet.", ())]
-    label = "difference from the baseline, points of accuracy"
+    sections = []
+    for document, lines in shown.items():
+        sections.append(Estimates(document, list(starmap(_row, lines))))
     return intervals.draw(
-        frame, sections or nothing, label, farthest=FARTHEST, legend=legend, layout=layout
+        figures.Frame(title, subtitle, small),
+        sections or [Estimates("No comparison has an interval yet.", ())],
+        "difference from the baseline, points of accuracy",
+        farthest=FARTHEST,
+        legend={"published": PRINTED} | {SAID[answer]: look for answer, look in LOOKS.items()},
+        layout=layout,
     )
 
 
 def _row(name: str, claims: Sequence[Claim]) -> Estimate:
     """Printed effects, ours on top, intervals from the lowest end to the highest; a dagger: all have a floored arm."""
-    leading = min(map(answer, claims), key=list(LOOKS).index)
-    floored = all(claim["floored"] for claim in claims)
     smaller = 0.75 if len(claims) > 1 else 1.0
-    printed, ours, beyond = list[Mark](), list[Mark](), list[str]()
+    published, ours, beyond = list[Mark](), list[Mark](), list[str]()
     for claim in claims:
-        look, pale, value = (
-            LOOKS[answer(claim)],
-            FADED if claim["floored"] else 1.0,
-            float(claim["reported"]),
-        )
-        printed.append(
-            PRINTED._replace(value=value, size=PRINTED.size * smaller, alpha=max(pale, 0.6))
-        )
-        ours.append(
-            look._replace(value=float(claim["measured"]), size=look.size * smaller, alpha=pale)
-        )
-        beyond += [words.signed(value, 1)] if abs(value) > FARTHEST else []
-    runs = sorted({int(claim["n"]) for claim in claims})
-    few = f"n = {runs[0]}" if len(runs) == 1 else f"n = {runs[0]} to {runs[-1]}"
-    name += (f" (published {', '.join(beyond)})" if beyond else "") + (FLOORED if floored else "")
-    thick, thin = _ends(claims, "_unadjusted"), _ends(claims, "")
-    alpha = FADED if floored else 1.0
-    return Estimate(name, few, [*printed, *ours], LOOKS[leading].colour, thick, thin, alpha)
+        look = LOOKS[answer(claim)]
+        value = float(claim["reported"])
+        alpha = FADED if claim["floored"] else 1.0
+        size = PRINTED.size * smaller
+        published.append(PRINTED._replace(value=value, size=size, alpha=max(alpha, 0.6)))
+        size = look.size * smaller
+        ours.append(look._replace(value=float(claim["measured"]), size=size, alpha=alpha))
+        if abs(value) > FARTHEST:
+            beyond.append(words.signed(value, 1))
+    if beyond:
+        name += f" (published {', '.join(beyond)})"
+    floored = all(claim["floored"] for claim in claims)
+    leading = min(map(answer, claims), key=list(LOOKS).index)
+    return Estimate(
+        name + (FLOORED if floored else ""),
+        _runs(claims, "n = {}", "n = {} to {}"),
+        [*published, *ours],
+        LOOKS[leading].colour,
+        thick=_ends(claims, "_unadjusted"),
+        thin=_ends(claims, ""),
+        alpha=FADED if floored else 1.0,
+    )
 
 
 def _ends(claims: Sequence[Claim], kind: str) -> tuple[float, float]:
     """From the lowest end of the intervals to the highest."""
-    return min(claim[f"low{kind}"] for claim in claims), max(
-        claim[f"high{kind}"] for claim in claims
-    )
+    lowest = min(claim[f"low{kind}"] for claim in claims)
+    highest = max(claim[f"high{kind}"] for claim in claims)
+    return lowest, highest

@@ -10,9 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
-from matplotlib.axis import Axis
 from matplotlib.figure import Figure, SubFigure
-from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from hypersphere.config.coordinates import Coordinates, Scalar
 from hypersphere.report import notes, style, words
@@ -116,13 +114,6 @@ def drawing(
 def logarithmic(values: Sequence[float]) -> bool:
     """Whether numbers are positive and spread over more than a decade."""
     return min(values) > 0 and max(values) / min(values) > DECADE
-
-
-def log_ticks(axis: Axis) -> None:
-    """Ticks at 1, 2 and 5 of each decade of a logarithmic axis."""
-    axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-    axis.set_minor_formatter(NullFormatter())
 
 
 class Ticks(NamedTuple):

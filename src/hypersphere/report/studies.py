@@ -6,7 +6,7 @@ takes the study's table and returns a ``Drawing``; a table's also takes the arti
 
 from collections import Counter
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import pandas as pd
 
@@ -39,6 +39,11 @@ class Layout(NamedTuple):
     body: list[list[str]]
     note: str
     """Plain sentences on what was computed."""
+
+    @classmethod
+    def of_table(cls, table: pd.DataFrame, note: str) -> Self:
+        """The layout of a table whose columns are called what stands above them."""
+        return cls(list(table.columns), table.astype(str).to_numpy().tolist(), note)
 
 
 def of_artifact(context: Context) -> Any:

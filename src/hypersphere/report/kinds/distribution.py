@@ -11,6 +11,7 @@ from matplotlib.lines import Line2D
 from hypersphere.report import notes as noted
 from hypersphere.report import panels, style
 from hypersphere.report.artifact import Points
+from hypersphere.report.drawing import log_ticks
 from hypersphere.wording import counted
 
 OF = "runs"
@@ -73,5 +74,5 @@ def draw(points: Points) -> Figure:
         if panels.logarithmic(ends) and not measure.bounded:
             for axis in axes:
                 axis.set_xscale("log")
-                panels.log_ticks(axis.xaxis)
+                log_ticks(axis.xaxis)
     return figure

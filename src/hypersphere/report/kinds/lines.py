@@ -18,7 +18,7 @@ from hypersphere.config.measures import Measure
 from hypersphere.report import figures, panels, style, words
 from hypersphere.report import notes as noted
 from hypersphere.report.artifact import Point, Points
-from hypersphere.report.drawing import band
+from hypersphere.report.drawing import band, log_ticks
 from hypersphere.report.panels import Ticks
 
 OF = "runs"
@@ -268,7 +268,7 @@ def _set_y(
     low, high = of_lines
     if low > 0 and high / low >= LOG_RANGE and not (measure.unit or measure.bounded):
         axis.set_yscale("log")
-        panels.log_ticks(axis.yaxis)
+        log_ticks(axis.yaxis)
         axis.set_ylim(low / 1.3, high * 1.3)
         return
     lowest, highest = of_all
