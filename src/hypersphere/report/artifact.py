@@ -8,6 +8,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
 import pandas as pd
 
 from hypersphere.config import coordinates
@@ -346,9 +347,11 @@ class Points(Context):
             given["measure"] = self.artifact.measure
         return self.cells[coordinates.text(given)]
 
-    def along(self, axis: str, *parts: Coordinates) -> list[Point]:
-        """The cells at every measured point of an axis, and at a point of every other one."""
-        return [self.at(*parts, point) for point in self.measured(axis)]
+    def array(self, *axes: str, at: Coordinates | None = None) -> np.ndarray[Any, Any]:
+        """The cells at every measured point of some axes, a dimension each, and at a point of all others."""
+        measured = [self.measured(axis) for axis in axes]
+        cells = [self.at(at or {}, *points) for points in product(*measured)]
+        return np.array(cells, dtype=object).reshape(list(map(len, measured)))
 
     def control(self, kind: str, under: Point) -> Point:
         """The control (chance, pixels, untrained) for a cell."""
@@ -428,6 +431,11 @@ class Points(Context):
 
     def _fields(self, cells: Sequence[Point]) -> list[dict[str, Any]]:
         return [cell.fields | {"scale": self.config.scale_name} for cell in cells]
+
+
+def means(cells: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """The means of cells; NaN where there is no number."""
+    return np.vectorize(lambda cell: cell.mean, otypes=[float])(cells)
 
 
 def _value(run: Run, path: str) -> Scalar | None:

@@ -111,9 +111,10 @@ def drawing(
     return figure, part, panels
 
 
-def logarithmic(values: Sequence[float]) -> bool:
+def logarithmic(values: Sequence[float] | np.ndarray[Any, Any]) -> bool:
     """Whether numbers are positive and spread over more than a decade."""
-    return min(values) > 0 and max(values) / min(values) > DECADE
+    least, largest = min(values), max(values)
+    return least > 0 and largest / least > DECADE
 
 
 class Ticks(NamedTuple):
@@ -166,30 +167,32 @@ def name_ticks(axis: Axes, names: Sequence[str], inches: float, first: float = 0
         label.set_linespacing(1.0)
 
 
-def unrun(points: Points, *axes: str) -> str:
-    """``3 of 9 published values of epoch were run``: of each axis with values that were not; empty without any."""
-    sentences = []
+def subtitle(points: Points, text: str, *axes: str) -> str:
+    """The text, which values of some axes were not run, and whether raw pixels are above every encoder."""
+    sentences = [text]
+    unrun = []
     for axis in axes:
         published, run = points.axis(axis), points.measured(axis)
         if len(run) < len(published):
             name = " and ".join(words.key(points.paper, key) for key in words.varying(published))
-            sentences.append(f"{len(run)} of {len(published)} published values of {name} were run")
-    return "; ".join(sentences)
+            unrun.append(f"{len(run)} of {len(published)} published values of {name} were run")
+    if unrun:
+        sentences.append("; ".join(unrun))
+    if _pixels_are_better(points):
+        sentences.append("Raw pixels are better than every encoder")
+    return ". ".join(sentences)
 
 
-def below_pixels(points: Points) -> str:
-    """``Raw pixels are better than every encoder``, if a measure says so; else empty."""
-    levels, encoders = defaultdict(list), defaultdict(list)
+def _pixels_are_better(points: Points) -> bool:
+    """Whether raw pixels are better than every encoder by a measure."""
+    pixels, encoders = defaultdict(list), defaultdict(list)
     for control in points.controls:
         if control.coordinates["variant"] == "pixels":
-            levels[control.measure].append(SIGN[control.measure.better] * control.mean)
+            pixels[control.measure].append(SIGN[control.measure.better] * control.mean)
     for cell in points.every:
         if math.isfinite(cell.mean):
             encoders[cell.measure].append(SIGN[cell.measure.better] * cell.mean)
-    for measure in levels.keys() & encoders:
-        if max(encoders[measure]) < min(levels[measure]):
-            return "Raw pixels are better than every encoder"
-    return ""
+    return any(max(encoders[one]) < min(pixels[one]) for one in pixels.keys() & encoders)
 
 
 def lost(cells: Iterable[Point]) -> str:

@@ -56,7 +56,7 @@ def draw(points: Points) -> Figure:
     of_cell = points.by_cell("distribution")
     by_measure = defaultdict(list)
     for panel in drawn:
-        axis, cells = panel.axis, points.along("x", panel.point)
+        axis, cells = panel.axis, points.array("x", at=panel.point)
         for cell, look in zip(cells, looks, strict=True):
             if cell.text in of_cell:
                 for _, run in of_cell[cell.text].groupby("seed"):

@@ -5,14 +5,13 @@ from collections import defaultdict
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from hypersphere.config.coordinates import Coordinates
 from hypersphere.report import figures, panels, style, words
 from hypersphere.report import notes as noted
-from hypersphere.report.artifact import Point, Points
+from hypersphere.report.artifact import Point, Points, means
 from hypersphere.report.drawing import colour_bar
 
 OF = "runs"
@@ -63,7 +62,11 @@ def draw(points: Points) -> Figure:
     rows = panels.arranged(combinations, max(1, min(len(combinations), with_room, 3)))
     inches = panels.width(rows)
     height = len(rows) * (HIGH * high + 0.9) + 0.4
-    figure, part, drawn = panels.drawing(points, rows, _subtitle(points), height, inches - 0.6)
+    text = f"{noted.measures(points)}: {noted.over(points, 'pretrainings')}"
+    if any(cell.beside for cell in points.every):
+        text += ". In parentheses: the published number"
+    subtitle = panels.subtitle(points, text, "rows", "columns")
+    figure, part, drawn = panels.drawing(points, rows, subtitle, height, inches - 0.6)
     limits = _limits(points)
     for panel in drawn:
         _draw_squares(panel.axis, points, panel.point, inches - BESIDE, limits)
@@ -75,15 +78,6 @@ def draw(points: Points) -> Figure:
         axes = [panel.axis for panel in drawn]
         colour_bar(part, meshes[0], axes, points.every[0].label, pad=0.02, aspect=22)
     return figure
-
-
-def _subtitle(points: Points) -> str:
-    """What squares are, which values were not run, and whether raw pixels are above every encoder."""
-    text = f"{noted.measures(points)}: {noted.over(points, 'pretrainings')}"
-    if any(cell.beside for cell in points.every):
-        text += ". In parentheses: the published number"
-    sentences = (text, panels.unrun(points, "rows", "columns"), panels.below_pixels(points))
-    return ". ".join(filter(None, sentences))
 
 
 def _limits(points: Points) -> tuple[float, float]:
@@ -99,37 +93,45 @@ def _limits(points: Points) -> tuple[float, float]:
 def _draw_squares(
     axis: Axes, points: Points, panel: Coordinates, inches: float, limits: tuple[float, float]
 ) -> None:
-    rows = points.measured("rows")
-    squares = pd.DataFrame([points.along("columns", panel, row) for row in rows])
-    means = squares.map(lambda cell: cell.mean)
-    if means.isna().all(axis=None):
-        panels.blank(axis, squares.stack())
+    squares = points.array("rows", "columns", at=panel)
+    numbers = means(squares)
+    if np.isnan(numbers).all():
+        panels.blank(axis, squares.flat)
         return
     # here, because pages read this file too, and seaborn takes seconds to import
     import seaborn as sns
     from seaborn.utils import relative_luminance
 
-    low, high = limits
-    size = max(6.5, min(8.0, 15 * inches / len(squares.columns)))
-    look: dict[str, Any] = {"cmap": COLOURS, "linewidths": 0.6, "linecolor": "white"}
-    texts = {"annot": squares.map(_text), "fmt": "", "annot_kws": {"size": size}}
-    sns.heatmap(means, vmin=low, vmax=high, ax=axis, cbar=False, **texts, **look)
+    high, wide = squares.shape
+    sns.heatmap(
+        numbers,
+        vmin=limits[0],
+        vmax=limits[1],
+        cmap=COLOURS,
+        cbar=False,
+        linewidths=0.6,
+        linecolor="white",
+        annot=np.vectorize(_text)(squares),
+        annot_kws={"size": max(6.5, min(8.0, 15 * inches / wide))},
+        fmt="",
+        ax=axis,
+    )
     # black or white, whichever has more contrast by WCAG 2 (seaborn's own rule differs)
-    colours = axis.collections[0].get_facecolor()[means.notna().to_numpy().ravel()]
-    for text, colour in zip(axis.texts, colours, strict=True):
+    colours = np.asarray(axis.collections[0].get_facecolor())
+    for text, colour in zip(axis.texts, colours[np.isfinite(numbers).flat], strict=True):
         text.set_color("black" if relative_luminance(colour) > EQUAL_CONTRAST else "white")
     axis.set_facecolor("#EFEFEF")
     axis.grid(visible=False)
-    for (down, right), cell in np.ndenumerate(squares):
-        if math.isnan(cell.mean):
-            axis.text(right + 0.5, down + 0.5, cell.ours.replace(" ", "\n"), **LOST)
-    across = panels.ticks(points, "columns")
-    panels.name_ticks(axis, across.names, inches, 0.5)
-    axis.set_xlabel(panels.folded(across.label, inches))
-    down = panels.ticks(points, "rows")
-    axis.set_yticks(np.arange(len(rows)) + 0.5, down.names, rotation=0)
-    level = {"rotation": 0, "va": "center", "ha": "right"} if len(down.label) < 3 else {}
-    axis.set_ylabel(panels.folded(down.label, HIGH * len(rows)), **level)
+    for down, right in np.argwhere(np.isnan(numbers)):
+        reason = squares[down, right].ours.replace(" ", "\n")
+        axis.text(right + 0.5, down + 0.5, reason, **LOST)
+    columns, rows = panels.ticks(points, "columns"), panels.ticks(points, "rows")
+    panels.name_ticks(axis, columns.names, inches, 0.5)
+    axis.set_xlabel(panels.folded(columns.label, inches))
+    axis.set_yticks(np.arange(high) + 0.5, rows.names, rotation=0)
+    label = axis.set_ylabel(panels.folded(rows.label, HIGH * high))
+    if len(rows.label) < 3:
+        label.set(rotation=0, va="center", ha="right")
     axis.tick_params(length=0)
 
 

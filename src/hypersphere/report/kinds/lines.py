@@ -3,7 +3,7 @@
 import math
 from collections import defaultdict
 from collections.abc import Sequence
-from itertools import chain, pairwise, product
+from itertools import chain, pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,7 +17,7 @@ from hypersphere.config.coordinates import Coordinates, normal
 from hypersphere.config.measures import Measure
 from hypersphere.report import figures, panels, style, words
 from hypersphere.report import notes as noted
-from hypersphere.report.artifact import Point, Points
+from hypersphere.report.artifact import Point, Points, means
 from hypersphere.report.drawing import band, log_ticks
 from hypersphere.report.panels import Ticks
 
@@ -93,38 +93,46 @@ def _levels(points: Points) -> dict[str, str]:
 
 def draw(points: Points) -> Figure:
     """Panels, with heading, legend and notes outside of them. Panels of one measure on one dataset share an axis y."""
-    if not _has_a_line(points):
+    every = points.array("panels", "lines", "x")
+    values_of_line = np.isfinite(means(every)).sum(axis=2)
+    if values_of_line.max() < 2:
         text = (
             f"Not drawn: no line has two values at this scale. The numbers are in {points.name}.csv"
         )
         figure, _ = figures.framed(panels.frame(points, text), figures.WIDTH, 0.1)
         return figure
-    of_panels, of_lines = _axes(points)
-    most = 3 if of_panels == "panels" else 4
+    of_panels, of_lines, most = "panels", "lines", 3
+    if _has_too_many_lines(points, every):
+        of_panels, of_lines, most = "lines", "panels", 4
     rows = panels.arranged(points.measured(of_panels), most)
     inches = panels.width(rows)
     x = panels.ticks(points, "x")
     slant = not x.places and panels.wrapped(x.names, inches)[1]
     height = PANEL * len(rows) + (1.0 if slant else 0.4)
     looks = _looks(points.measured(of_lines))
-    legend = _legend(points, of_panels, of_lines, looks, x.names[-1])
+    text = f"{noted.measures(points)}. Lines: {noted.over(points, 'pretrainings')}{_spread(points)}"
     figure, _, drawn = panels.drawing(
-        points, rows, _subtitle(points), height, inches - BESIDE, legend, (of_panels,)
+        points,
+        rows,
+        panels.subtitle(points, text, "x"),
+        height,
+        inches - BESIDE,
+        _legend(points, of_panels, of_lines, looks, x.names[-1]),
+        (of_panels,),
     )
     alike = defaultdict(list)
     for panel in drawn:
         point, axis = panel.point, panel.axis
-        lines = [points.along("x", point, line) for line in points.measured(of_lines)]
-        cells = list(chain.from_iterable(lines))
-        if all(math.isnan(cell.mean) for cell in cells):
-            panels.blank(axis, cells)
+        cells = points.array(of_lines, "x", at=point)
+        if np.isnan(means(cells)).all():
+            panels.blank(axis, cells.flat)
         else:
             places = _across(axis, x, inches)
-            curves = [_curve(line, places, look) for line, look in zip(lines, looks, strict=True)]
+            curves = [_curve(line, places, look) for line, look in zip(cells, looks, strict=True)]
             _draw_curves(axis, points, curves)
             alike[tuple(point.get(key) for key in ("measure", *words.DATA))].append(axis)
         if panel.at_left is None or panel.at_left.get("measure") != point.get("measure"):
-            axis.set_ylabel(cells[0].label)
+            axis.set_ylabel(cells[0, 0].label)
         if panel.below is None:
             axis.set_xlabel(panels.folded(x.label, inches - BESIDE))
         elif slant:
@@ -134,26 +142,12 @@ def draw(points: Points) -> Figure:
     return figure
 
 
-def _has_a_line(points: Points) -> bool:
-    """Whether any line has two values."""
-    for panel, line in product(points.measured("panels"), points.measured("lines")):
-        if sum(math.isfinite(cell.mean) for cell in points.along("x", panel, line)) > 1:
-            return True
-    return False
-
-
-def _axes(points: Points) -> tuple[str, str]:
-    """The axis with a point for each panel, and that with one for each line.
-
-    Of more than ``MOST`` lines each gets a panel of its own, with a line for each of what would be the panels.
-    """
-    of_panels = points.measured("panels")
-    most = 0
-    for panel in of_panels:
-        lines = [points.along("x", panel, line) for line in points.measured("lines")]
-        most = max(most, sum(any(cell.was_run for cell in line) for line in lines))
-    swapped = most > MOST >= len(of_panels) and "measure" not in words.varying(of_panels)
-    return ("lines", "panels") if swapped else ("panels", "lines")
+def _has_too_many_lines(points: Points, cells: np.ndarray[Any, Any]) -> bool:
+    """Whether panels have more than ``MOST`` lines: then each line gets a panel, with a line for each panel."""
+    was_run = np.vectorize(lambda cell: cell.was_run, otypes=[bool])(cells)
+    most = was_run.any(axis=2).sum(axis=1).max()
+    of_measures = "measure" in words.varying(points.measured("panels"))
+    return bool(most > MOST >= len(cells)) and not of_measures
 
 
 def _looks(lines: Sequence[Coordinates]) -> list[Look]:
@@ -178,13 +172,6 @@ def _looks(lines: Sequence[Coordinates]) -> list[Look]:
     return looks
 
 
-def _subtitle(points: Points) -> str:
-    """What is drawn, which values are not, and whether raw pixels are above every encoder."""
-    text = f"{noted.measures(points)}. Lines: {noted.over(points, 'pretrainings')}{_spread(points)}"
-    sentences = (text, panels.unrun(points, "x"), panels.below_pixels(points))
-    return ". ".join(filter(None, sentences))
-
-
 def _legend(
     points: Points, of_panels: str, of_lines: str, looks: Sequence[Look], last: str
 ) -> dict[str, Line2D]:
@@ -195,9 +182,9 @@ def _legend(
         if not line:  # each panel has one line, which its heading names
             continue
         name = points.called(line, words.varying(lines))
-        ends = [points.along("x", panel, line)[-1] for panel in points.axis(of_panels)]
+        ends = points.array(of_panels, "x", at=line)[:, -1]
         lost = panels.lost(ends)
-        if lost and all(math.isnan(end.mean) for end in ends):
+        if lost and np.isnan(means(ends)).all():
             name += f" ({lost} at {last})"
         entries[name] = Line2D([], [], **look)
     for kind, name in _levels(points).items():
@@ -238,21 +225,22 @@ def _draw_controls(axis: Axes, points: Points, kind: str, curves: Sequence[Curve
     for names, level in levels.items():
         colour = style.GREY if len(levels) == 1 else level.look["color"]
         look: Look = {"color": colour, "linestyle": LEVELS[kind], "linewidth": 1.1, "zorder": 1.5}
-        means = level.numbers.dropna(subset="mean")
+        measured = level.numbers.dropna(subset="mean")
         if len(set(names)) > 1:
-            axis.plot(means["x"], means["mean"], **look)
-        elif len(means):  # one number
-            axis.axhline(means["mean"].iloc[0], **look)
+            axis.plot(measured["x"], measured["mean"], **look)
+        elif len(measured):  # one number
+            axis.axhline(measured["mean"].iloc[0], **look)
 
 
 def _draw_line(axis: Axes, points: Points, curve: Curve) -> None:
     """Means, single runs if they have no band, and published numbers."""
-    means = curve.numbers.dropna(subset="mean")
-    axis.plot(means["x"], means["mean"], markevery=max(1, len(means) // 8), zorder=3, **curve.look)
+    measured = curve.numbers.dropna(subset="mean")
+    every = max(1, len(measured) // 8)
+    axis.plot(measured["x"], measured["mean"], markevery=every, zorder=3, **curve.look)
     colour = curve.look["color"]
     if any(cell.count("n") > 1 and not _is_banded(cell) for cell in curve.cells):
-        measured = points.table("measurements").dropna(subset="value")
-        runs = measured.merge(means[["x", "coordinates"]], on="coordinates").sort_values("x")
+        runs = points.table("measurements").dropna(subset="value")
+        runs = runs.merge(measured[["x", "coordinates"]], on="coordinates").sort_values("x")
         for _, run in runs.groupby("seed"):
             look: Look = {"color": colour, "linewidth": 0.6, "alpha": 0.7, "zorder": 2}
             axis.plot(run["x"], run["value"], **look)

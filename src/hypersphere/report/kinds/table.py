@@ -1,6 +1,6 @@
 """A table: points down, points across, a mean over seeds in each cell."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import groupby, product
 
 from hypersphere.config import coordinates
@@ -29,12 +29,11 @@ def draw(points: Points) -> Grid:
     for first, *_ in groups:
         name = words.key(points.paper, first)
         corner.append(name if "." in first else name[:1].upper() + name[1:])
-    labels, cells = list[list[str]](), list[list[Point]]()
+    cells = points.array("rows", "columns")
+    published = [any(cell.claim for cell in column) for column in cells.T]
+    labels = list[list[str]]()
     for row in rows:
         labels.append([points.called(row, keys) for keys in groups])
-        cells.append(points.along("columns", row))
-    columns = list(zip(*cells, strict=True))
-    published = [any(cell.claim for cell in column) for column in columns]
     lines = []
     for label, line in zip(labels, cells, strict=True):
         lines.append(Line(tuple(label), _texts(line, published)))
@@ -45,7 +44,7 @@ def draw(points: Points) -> Grid:
             label = _control_label(label, words.CONTROLS[kind], groups, of_kind[0])
             drawn = Line(tuple(label), _texts(of_kind, published), control=True)
             controls.setdefault(tuple(control.text for control in of_kind), drawn)
-    head = _head(points, columns, published)
+    head = _head(points, cells.T, published)
     return Grid(head, tuple(corner), (*lines, *controls.values()))
 
 
@@ -88,7 +87,7 @@ def _printed_difference(cell: Point) -> str:
 
 
 def _head(
-    points: Points, columns: Sequence[Sequence[Point]], published: Sequence[bool]
+    points: Points, columns: Iterable[Sequence[Point]], published: Sequence[bool]
 ) -> tuple[tuple[Head, ...], ...]:
     """A row of headings for each key that varies, and a last one for ``ours`` and ``published``.
 
