@@ -118,7 +118,7 @@ def _draw_curves(axes: Axes, raw_pixels: float) -> None:
         VARIANTS.items(), style.COLOURS, style.MARKERS, style.DASHES, strict=False
     ):
         curve = pd.DataFrame(tuned[ARM.format(variant)])
-        best.append(curve.loc[curve["mean"].idxmax()])
+        best.append(curve.iloc[int(curve["mean"].argmax())])
         axes.errorbar(
             curve["x"],
             curve["mean"],

@@ -18,7 +18,6 @@ from hypersphere.config.claims import Claim
 from hypersphere.config.coordinates import Coordinates, Position, Scalar
 from hypersphere.config.measures import MEASURES, Measure
 from hypersphere.config.project import Config
-from hypersphere.config.run import Component, Run
 from hypersphere.provenance import columns, tables
 from hypersphere.report import words
 from hypersphere.report.results import ExactResults, Results
@@ -409,11 +408,15 @@ class Points(Context):
         if key != "epoch" and "." not in key:
             return ""
         ran = set[tuple[Scalar, Scalar | None]]()
+        part, _, name = key.partition(".")
         for cell in self.results.plan.artifacts[self.paper.paper, self.name]:
             at = dict(cell.coordinates).items()
-            if cell.run and not cell.missing and any(point.items() <= at for point in points):
-                value = cell.epoch if key == "epoch" else _value(cell.run, key)
-                ran.add((cell.coordinates[key], value))
+            if cell.missing or not cell.run or not any(point.items() <= at for point in points):
+                continue
+            value: Scalar | None = cell.epoch
+            if name:  # None: the run has the default of a component
+                value = getattr(getattr(cell.run, part), name, None)
+            ran.add((cell.coordinates[key], value))
         told = [(published, value) for published, value in ran if value is not None]
         if all(value == published or "%" in str(published) for published, value in told):
             return ""
@@ -436,16 +439,6 @@ class Points(Context):
 def means(cells: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     """The means of cells; NaN where there is no number."""
     return np.vectorize(lambda cell: cell.mean, otypes=[float])(cells)
-
-
-def _value(run: Run, path: str) -> Scalar | None:
-    """A field of a run, ``batch.size``; None where it has the default of a component."""
-    part, _, name = path.partition(".")
-    holder = getattr(run, part)
-    if isinstance(holder, Component):
-        return holder.parameters.get(name)
-    value: Scalar | None = getattr(holder, name, None)
-    return value
 
 
 def as_csv(fields: Sequence[str], rows: pd.DataFrame | Sequence[Any]) -> str:

@@ -29,3 +29,9 @@ def log_ticks(axis: Axis, at: Sequence[float] = (1, 2, 5)) -> None:
     axis.set_major_locator(LogLocator(subs=at))
     axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     axis.set_minor_formatter(NullFormatter())
+
+
+def bare(axis: Axes) -> None:
+    """Remove the grid and the lines around an axis."""
+    axis.grid(visible=False)
+    axis.spines[:].set_visible(False)

@@ -3,6 +3,7 @@
 It draws what results/report/claims.csv says and computes nothing. The short forest has the dozen rows that tell most.
 """
 
+from collections import defaultdict
 from collections.abc import Sequence
 from functools import partial
 from itertools import chain, starmap
@@ -36,6 +37,8 @@ SHARED_ROW = (
     f"A variant with more than {APART} datasets, tasks or settings in one table has one row with every effect: its "
     "lines reach from the lowest to the highest end of the intervals."
 )
+VARIANT = ("artifact", "method", "variant", "baseline")
+"""What claims on one variant of one table against one baseline share."""
 TOLD = ("dataset", "target", "epoch", "label")
 """The coordinates that a row names beside those in which it differs from the rows beside it."""
 SHORT = 12
@@ -83,19 +86,20 @@ def rows(config: Config, claims: Sequence[Claim]) -> Rows:
 
     Claims on one variant of one table against one baseline are together.
     """
-    by_paper: dict[str, dict[tuple[str, ...], list[Claim]]] = {name: {} for name in config.papers}
-    for claim in filter(is_drawn, claims):
-        variant = tuple(claim[key] for key in ("artifact", "method", "variant", "baseline"))
-        by_paper[claim["paper"]].setdefault(variant, []).append(claim)
     shown = {}
-    for name, variants in by_paper.items():
-        paper = config.papers[name]
+    for name, paper in config.papers.items():
+        variants = defaultdict(list)
+        for claim in claims:
+            if claim["paper"] == name and is_drawn(claim):
+                variant = tuple(claim[key] for key in VARIANT)
+                variants[variant].append(claim)
         lines = list[Line]()
         for alike in variants.values():
             if len(alike) <= APART:
                 lines += [(subject(paper, claim, alike), [claim]) for claim in alike]
             else:
-                lines.append((f"{_arms(paper, alike[0])}, {counted(len(alike), 'setting')}", alike))
+                settings = counted(len(alike), "setting")
+                lines.append((f"{_arms(paper, alike[0])}, {settings}", alike))
         if lines:
             shown[paper.title] = sorted(lines, key=_middle, reverse=True)
     return shown
@@ -103,21 +107,28 @@ def rows(config: Config, claims: Sequence[Claim]) -> Rows:
 
 def _middle(line: Line) -> float:
     """Our effect; of several claims, the middle one."""
-    effects = sorted(float(claim["measured"]) for claim in line[1])
+    _, claims = line
+    effects = sorted(float(claim["measured"]) for claim in claims)
     return effects[len(effects) // 2]
 
 
 def short(every: Rows) -> Rows:
     """The dozen rows with an answer or, after them, the largest published effects; in their order."""
     telling = sorted(chain.from_iterable(every.values()), key=_rank)[:SHORT]
-    shown = {title: [line for line in lines if line in telling] for title, lines in every.items()}
-    return {title: lines for title, lines in shown.items() if lines}
+    shown = {}
+    for title, lines in every.items():
+        own = [line for line in lines if line in telling]
+        if own:
+            shown[title] = own
+    return shown
 
 
 def _rank(line: Line) -> tuple[bool, float]:
     """Lines with an answer first, and of these the largest published effect."""
-    undecided = all(answer(claim) is Answer.CANNOT_TELL for claim in line[1])
-    return undecided, -max(abs(float(claim["reported"])) for claim in line[1])
+    _, claims = line
+    undecided = all(answer(claim) is Answer.CANNOT_TELL for claim in claims)
+    largest = max(abs(float(claim["reported"])) for claim in claims)
+    return undecided, -largest
 
 
 def claims_of(shown: Rows) -> list[Claim]:
@@ -153,7 +164,7 @@ def in_numbers(paper: Paper, claim: Claim) -> dict[str, str]:
 def in_words(claim: Claim) -> str:
     """``disagrees: opposite sign †``; the dagger: an arm is not shown to be above its controls."""
     of_claim = answer(claim)
-    text = of_claim.result
+    text: str = of_claim.result
     if text == "disagrees" and claim["reported"] != "equal":
         text += f": {SAID[of_claim]}"
     return text + (FLOORED if claim["floored"] else "")
@@ -165,7 +176,9 @@ def _point(claim: Claim) -> dict[str, Any]:
 
 def _arms(paper: Paper, claim: Claim) -> str:
     """Method and variant in words, and what they are compared with if it is not the table's own baseline."""
-    arms = f"{paper.label(claim['method'])}, {_phrase(paper, claim['variant'])}"
+    method = paper.label(claim["method"])
+    variant = _phrase(paper, claim["variant"])
+    arms = f"{method}, {variant}"
     if "=" in claim["baseline"]:
         other = coordinates.parse(claim["baseline"], claim["id"])
         return f"{arms}, against {words.point(paper, other, other)}"
@@ -242,21 +255,31 @@ def _row(name: str, claims: Sequence[Claim]) -> Estimate:
     smaller = 0.75 if len(claims) > 1 else 1.0
     published, ours, beyond = list[Mark](), list[Mark](), list[str]()
     for claim in claims:
-        look = LOOKS[answer(claim)]
         value = float(claim["reported"])
         alpha = FADED if claim["floored"] else 1.0
-        size = PRINTED.size * smaller
-        published.append(PRINTED._replace(value=value, size=size, alpha=max(alpha, 0.6)))
-        size = look.size * smaller
-        ours.append(look._replace(value=float(claim["measured"]), size=size, alpha=alpha))
+        ring = PRINTED._replace(
+            value=value,
+            size=PRINTED.size * smaller,
+            alpha=max(alpha, 0.6),
+        )
+        published.append(ring)
+        look = LOOKS[answer(claim)]
+        mark = look._replace(
+            value=float(claim["measured"]),
+            size=look.size * smaller,
+            alpha=alpha,
+        )
+        ours.append(mark)
         if abs(value) > FARTHEST:
             beyond.append(words.signed(value, 1))
     if beyond:
         name += f" (published {', '.join(beyond)})"
     floored = all(claim["floored"] for claim in claims)
+    if floored:
+        name += FLOORED
     leading = min(map(answer, claims), key=list(LOOKS).index)
     return Estimate(
-        name + (FLOORED if floored else ""),
+        name,
         _runs(claims, "n = {}", "n = {} to {}"),
         [*published, *ours],
         LOOKS[leading].colour,

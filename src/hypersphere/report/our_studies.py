@@ -122,13 +122,13 @@ def _values_of_both(config: Config, paper: str, name: str, row: Row) -> str:
     """What was selected for an arm and for its baseline, or their own values; once if both are alike."""
     study = config.papers[paper].studies[name]
     selected = config.selected.get((paper, name), {})
-    values = {}
-    for arm in ("", "baseline_"):
-        cell = row["baseline" if arm else "coordinates"]
-        value = _tuned_values(study, coordinates.parse(cell, cell), selected)
-        number = row[f"{arm}came_to"]
-        values[f"{value} ({number})" if number else value] = None
-    return " against ".join(values)
+    values = []
+    for cell, multiple in (("coordinates", "came_to"), ("baseline", "baseline_came_to")):
+        value = _tuned_values(study, coordinates.parse(row[cell], row[cell]), selected)
+        if row[multiple]:
+            value += f" ({row[multiple]})"
+        values.append(value)
+    return " against ".join(dict.fromkeys(values))
 
 
 def _tuned_values(study: Study, point: Coordinates, selection: Selection) -> str:

@@ -83,13 +83,20 @@ def drawing(
     """
     legend = legend or {}
     longest = max(map(len, legend), default=0)
-    columns = max(1, min(len(legend), int(WIDTH / (0.6 + LETTER * longest))))
-    height += 0.19 * math.ceil(len(legend) / columns)
-    figure, part = framed(frame(points, subtitle), WIDTH, height)
+    columns = int(WIDTH / (0.6 + LETTER * longest))
+    columns = max(1, min(len(legend), columns))
+    lines = math.ceil(len(legend) / columns)
+    figure, part = framed(frame(points, subtitle), WIDTH, height + 0.19 * lines)
     if legend:
-        look: dict[str, Any] = {"ncols": columns, "handlelength": 2.6}
-        part.legend(legend.values(), legend.keys(), loc="outside upper left", **look)
-    axes = part.subplots(len(rows), max(map(len, rows)), squeeze=False, gridspec_kw=grid)
+        part.legend(
+            legend.values(),
+            legend.keys(),
+            loc="outside upper left",
+            ncols=columns,
+            handlelength=2.6,
+        )
+    across = max(map(len, rows))
+    axes = part.subplots(len(rows), across, squeeze=False, gridspec_kw=grid)
     part.align_ylabels(list(axes[:, 0]))
     varying = chain.from_iterable(words.varying(points.axis(axis)) for axis in of_panels)
     keys = [key for key in varying if key != "measure"]
@@ -98,17 +105,19 @@ def drawing(
         for right, point in enumerate(row):
             placed[down, right] = point
     headings = {place: points.called(point, keys) for place, point in placed.items()}
-    panels = []
+    drawn = []
     for (down, right), axis in np.ndenumerate(axes):
         if (down, right) not in placed:  # there may be more places than panels
             axis.set_visible(False)
             continue
         heading = headings[down, right]
         if heading and heading != headings.get((down - 1, right)):
-            axis.set_title(textwrap.fill(heading, max(12, int(13 * inches))), loc="left")
-        at_left, below = (placed.get(place) for place in ((down, right - 1), (down + 1, right)))
-        panels.append(Panel(placed[down, right], axis, at_left, below))
-    return figure, part, panels
+            letters = max(12, int(13 * inches))
+            axis.set_title(textwrap.fill(heading, letters), loc="left")
+        at_left = placed.get((down, right - 1))
+        below = placed.get((down + 1, right))
+        drawn.append(Panel(placed[down, right], axis, at_left, below))
+    return figure, part, drawn
 
 
 def logarithmic(values: Sequence[float] | np.ndarray[Any, Any]) -> bool:
@@ -133,7 +142,8 @@ def ticks(points: Points, axis: str) -> Ticks:
     keys = words.varying(run)
     values = [point[keys[0]] for point in run] if len(keys) == 1 else []
     if not values or any(isinstance(value, str | bool) for value in values):
-        return Ticks([], [points.named(point, axis) for point in run], "")
+        names = [points.named(point, axis) for point in run]
+        return Ticks([], names, "")
     label = words.key(points.paper, keys[0])
     here = points.here(keys[0], run)
     if here:
@@ -143,10 +153,12 @@ def ticks(points: Points, axis: str) -> Ticks:
 
 def wrapped(names: Sequence[str], inches: float) -> tuple[list[str], bool]:
     """The names below an axis of that width in lines, and whether they must slant, which takes height."""
-    room = max(1, int(PER_INCH * inches / max(1, len(names))) - 1)
+    room = int(PER_INCH * inches / len(names)) - 1
+    room = max(1, room)
     lines = [textwrap.wrap(name, room, break_long_words=False) for name in names]
-    too_many = any(len(each) > 3 for each in lines)
-    slant = too_many or any(len(line) > room for line in chain.from_iterable(lines))
+    most = max(map(len, lines))
+    longest = max(map(len, chain.from_iterable(lines)), default=0)
+    slant = most > 3 or longest > room
     if slant:
         lines = [textwrap.wrap(name, 30) for name in names]
     return list(map("\n".join, lines)), slant
@@ -160,11 +172,12 @@ def folded(label: str, inches: float) -> str:
 def name_ticks(axis: Axes, names: Sequence[str], inches: float, first: float = 0.0) -> None:
     """Label the places ``first``, ``first + 1``, … of a horizontal axis; slanted if labels would overlap."""
     labels, slant = wrapped(names, inches)
-    axis.set_xticks([first + at for at in range(len(names))], labels)
+    axis.set_xticks(first + np.arange(len(names)), labels)
     axis.tick_params(axis="x", rotation=35 if slant else 0)
     for label in axis.get_xticklabels():
-        label.set(ha="right" if slant else "center", rotation_mode="anchor" if slant else "default")
         label.set_linespacing(1.0)
+        if slant:
+            label.set(ha="right", rotation_mode="anchor")
 
 
 def subtitle(points: Points, text: str, *axes: str) -> str:
@@ -203,7 +216,14 @@ def lost(cells: Iterable[Point]) -> str:
 def blank(axis: Axes, cells: Iterable[Point]) -> None:
     """Mark a panel without any number as diverged or undefined, or as not run."""
     reason = lost(cells) or words.NOT_RUN
-    centred: dict[str, Any] = {"ha": "center", "va": "center", "color": style.GREY}
-    axis.text(0.5, 0.5, reason, transform=axis.transAxes, **centred)
+    axis.text(
+        0.5,
+        0.5,
+        reason,
+        transform=axis.transAxes,
+        ha="center",
+        va="center",
+        color=style.GREY,
+    )
     axis.set(xticks=[], yticks=[])
     axis.grid(visible=False)

@@ -1,8 +1,7 @@
 """Distributions of a probe's values over single images or pairs: the share at or below each value."""
 
 from collections import defaultdict
-from itertools import cycle, product
-from typing import Any
+from itertools import product
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -42,13 +41,13 @@ def draw(points: Points) -> Figure:
     """A panel for each combination of a point of ``panels`` and one of ``rows``, with lines for each point of ``x``."""
     columns = points.measured("panels")
     combinations = [{**column, **row} for row, column in product(points.measured("rows"), columns)]
-    rows = panels.arranged(combinations, max(2, min(3, len(columns))))
-    lines = points.measured("x")
-    looks: list[dict[str, Any]] = []
-    for _, colour, dashes in zip(lines, cycle(style.COLOURS), cycle(style.DASHES), strict=False):
-        looks.append({"color": colour, "linestyle": dashes})
-    names = [points.named(x, "x") for x in lines]
-    legend = {name: Line2D([], [], **look) for name, look in zip(names, looks, strict=True)}
+    most = max(2, min(3, len(columns)))
+    rows = panels.arranged(combinations, most)
+    legend, looks = {}, []
+    for at, x in enumerate(points.measured("x")):
+        look = {"color": style.nth(style.COLOURS, at), "linestyle": style.nth(style.DASHES, at)}
+        looks.append(look)
+        legend[points.named(x, "x")] = Line2D([], [], **look)
     subtitle = f"Share of {_of(points)} at or below each value of: {noted.measures(points)}"
     height = PANEL * len(rows) + 0.51
     inches = panels.width(rows) - 0.5
@@ -56,11 +55,13 @@ def draw(points: Points) -> Figure:
     of_cell = points.by_cell("distribution")
     by_measure = defaultdict(list)
     for panel in drawn:
-        axis, cells = panel.axis, points.array("x", at=panel.point)
+        axis = panel.axis
+        cells = points.array("x", at=panel.point)
         for cell, look in zip(cells, looks, strict=True):
             if cell.text in of_cell:
                 for _, run in of_cell[cell.text].groupby("seed"):
-                    axis.plot(run["value"], 100 * run["quantile"], **look)
+                    share = 100 * run["quantile"]
+                    axis.plot(run["value"], share, **look)
         if not axis.lines:
             panels.blank(axis, cells)
             continue

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from itertools import product, starmap
 
 from matplotlib.figure import Figure
 
@@ -33,15 +34,18 @@ def notes(points: Points) -> tuple[str, ...]:
     if noted.several(points):
         text += f", with {words.confidence(points.config)} intervals {HOLM}"
     silent = []
-    for name, cell in _named(points):
+    for name, cell in _in_full(points):
         if math.isnan(cell.gain) and not cell.is_baseline:
             silent.append(name)
-    return noted.of(points, f"{text}.", f"Not measured: {', '.join(silent)}." if silent else "")
+    unmeasured = f"Not measured: {', '.join(silent)}." if silent else ""
+    return noted.of(points, f"{text}.", unmeasured)
 
 
 def _interval(points: Points) -> str:
-    several = noted.several(points)
-    return f", with its {words.confidence(points.config)} t interval" if several else ""
+    """What is drawn of the spread over seeds."""
+    if not noted.several(points):
+        return ""
+    return f", with its {words.confidence(points.config)} t interval"
 
 
 def _sections(points: Points) -> dict[str, list[tuple[str, Point]]]:
@@ -49,53 +53,60 @@ def _sections(points: Points) -> dict[str, list[tuple[str, Point]]]:
     keys = (*words.varying(points.axis("panels")), *words.varying(points.axis("rows")))
     lines = points.axis("x") if points.artifact.baseline else points.measured("x")
     sections = {}
-    for row in points.measured("rows"):
-        for panel in points.measured("panels"):
-            cells = [(points.named(x, "x"), points.at(panel, row, x)) for x in lines]
-            sections[points.called({**panel, **row}, keys)] = cells
+    for row, panel in product(points.measured("rows"), points.measured("panels")):
+        title = points.called({**panel, **row}, keys)
+        sections[title] = [(points.named(x, "x"), points.at(panel, row, x)) for x in lines]
     return sections
 
 
-def _named(points: Points) -> list[tuple[str, Point]]:
+def _in_full(points: Points) -> list[tuple[str, Point]]:
     """Every cell with its name in full."""
-    named = []
-    for title, cells in _sections(points).items():
-        named += [(f"{title}, {name}" if title else name, cell) for name, cell in cells]
-    return named
+    cells = []
+    for title, of_section in _sections(points).items():
+        for name, cell in of_section:
+            cells.append((f"{title}, {name}" if title else name, cell))
+    return cells
 
 
 def draw(points: Points) -> Figure:
     """Effects, with a line at zero, or means: a section for each point of ``rows`` and of ``panels``."""
     of_effects = points.artifact.baseline is not None
-    subtitle, label = noted.measures(points), points.every[0].label
+    subtitle = noted.measures(points)
+    label = points.every[0].label
     if of_effects:
         label += ", difference"
         subtitle += ": difference from the baseline"
-        baselines = [f"{name}: {cell.ours}" for name, cell in _named(points) if cell.is_baseline]
+        baselines = [f"{name}: {cell.ours}" for name, cell in _in_full(points) if cell.is_baseline]
         if len(baselines) == 1:
             subtitle += f", {baselines[0]}"
     else:
-        subtitle += f": {noted.over(points, 'pretrainings')}{_interval(points)}"
+        pretrainings = noted.over(points, "pretrainings")
+        subtitle += f": {pretrainings}{_interval(points)}"
     sections = []
     for title, cells in _sections(points).items():
-        rows = _effects(cells) if of_effects else [_mean(name, cell) for name, cell in cells]
+        rows = _effects(cells) if of_effects else list(starmap(_mean, cells))
         sections.append(Estimates(title, rows))
-    return intervals.draw(panels.frame(points, subtitle), sections, label, zero=of_effects)
+    frame = panels.frame(points, subtitle)
+    return intervals.draw(frame, sections, label, zero=of_effects)
 
 
 def _effects(cells: Sequence[tuple[str, Point]]) -> list[Estimate]:
     """Differences from the baseline, the largest first; those with an interval that excludes zero are filled."""
     known = [(name, cell) for name, cell in cells if math.isfinite(cell.gain)]
+    known.sort(key=lambda named: -named[1].gain)
     rows = []
-    for name, cell in sorted(known, key=lambda named: -named[1].gain):
+    for name, cell in known:
         low, high = cell.interval
-        mark = Mark(cell.gain, COLOUR, hollow=not (low > 0 or high < 0))
-        rows.append(Estimate(name, f"n = {cell.count('n')}", [mark], COLOUR, cell.interval))
+        excludes_zero = low > 0 or high < 0
+        mark = Mark(cell.gain, COLOUR, hollow=not excludes_zero)
+        runs = f"n = {cell.count('n')}"
+        rows.append(Estimate(name, runs, [mark], COLOUR, cell.interval))
     return rows
 
 
 def _mean(name: str, cell: Point) -> Estimate:
     """A mean, with a ring around it where the document prints one."""
-    beside = cell.ours if math.isnan(cell.mean) else cell.mean_text
+    number = cell.ours if math.isnan(cell.mean) else cell.mean_text
     ring = Mark(cell.published, "black", hollow=True, size=6.5)
-    return Estimate(name, beside, [ring, Mark(cell.mean, COLOUR)], COLOUR, cell.ends)
+    marks = [ring, Mark(cell.mean, COLOUR)]
+    return Estimate(name, number, marks, COLOUR, cell.ends)

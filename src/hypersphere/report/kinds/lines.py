@@ -3,7 +3,7 @@
 import math
 from collections import defaultdict
 from collections.abc import Sequence
-from itertools import chain, pairwise
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -164,9 +164,9 @@ def _looks(lines: Sequence[Coordinates]) -> list[Look]:
         dashes = different.index(group) if by_group else at
         marker = at + at // len(style.COLOURS)
         look = {
-            "color": style.COLOURS[at % len(style.COLOURS)],
-            "marker": style.MARKERS[marker % len(style.MARKERS)],
-            "linestyle": style.DASHES[dashes % len(style.DASHES)],
+            "color": style.nth(style.COLOURS, at),
+            "marker": style.nth(style.MARKERS, marker),
+            "linestyle": style.nth(style.DASHES, dashes),
         }
         looks.append(look)
     return looks
@@ -188,18 +188,41 @@ def _legend(
             name += f" ({lost} at {last})"
         entries[name] = Line2D([], [], **look)
     for kind, name in _levels(points).items():
-        entries[name] = Line2D([], [], color=style.GREY, linestyle=LEVELS[kind], linewidth=1.1)
+        entries[name] = Line2D(
+            [],
+            [],
+            color=style.GREY,
+            linestyle=LEVELS[kind],
+            linewidth=1.1,
+        )
     if any(math.isfinite(cell.published) for cell in points.every):
-        entries["published"] = Line2D([], [], marker="o", markeredgecolor=style.GREY, **PUBLISHED)
+        entries["published"] = Line2D(
+            [],
+            [],
+            marker="o",
+            markeredgecolor=style.GREY,
+            **PUBLISHED,
+        )
     return entries
 
 
 def _curve(cells: Sequence[Point], places: Sequence[float], look: Look) -> Curve:
     """The cells of a line at their places along the axis x, in the order of these."""
     by_place = sorted(zip(places, cells, strict=True), key=lambda placed: placed[0])
-    rows = [(x, cell.text, cell.mean, *cell.ends, cell.published) for x, cell in by_place]
-    columns = ["x", "coordinates", "mean", "low", "high", "published"]
-    return Curve([cell for _, cell in by_place], pd.DataFrame(rows, columns=columns), look)
+    numbers = []
+    for x, cell in by_place:
+        low, high = cell.ends
+        numbers.append(
+            {
+                "x": x,
+                "coordinates": cell.text,
+                "mean": cell.mean,
+                "low": low,
+                "high": high,
+                "published": cell.published,
+            }
+        )
+    return Curve([cell for _, cell in by_place], pd.DataFrame(numbers), look)
 
 
 def _draw_curves(axis: Axes, points: Points, curves: Sequence[Curve]) -> None:
@@ -221,11 +244,16 @@ def _draw_controls(axis: Axes, points: Points, kind: str, curves: Sequence[Curve
     for curve in reversed(curves):
         controls = [points.control(kind, cell) for cell in curve.cells]
         level = _curve(controls, list(curve.numbers["x"]), curve.look)
-        levels[tuple(level.numbers["coordinates"])] = level
+        names = tuple(level.numbers["coordinates"])
+        levels[names] = level
     for names, level in levels.items():
-        colour = style.GREY if len(levels) == 1 else level.look["color"]
-        look: Look = {"color": colour, "linestyle": LEVELS[kind], "linewidth": 1.1, "zorder": 1.5}
         measured = level.numbers.dropna(subset="mean")
+        look: Look = {
+            "color": style.GREY if len(levels) == 1 else level.look["color"],
+            "linestyle": LEVELS[kind],
+            "linewidth": 1.1,
+            "zorder": 1.5,
+        }
         if len(set(names)) > 1:
             axis.plot(measured["x"], measured["mean"], **look)
         elif len(measured):  # one number
@@ -234,19 +262,36 @@ def _draw_controls(axis: Axes, points: Points, kind: str, curves: Sequence[Curve
 
 def _draw_line(axis: Axes, points: Points, curve: Curve) -> None:
     """Means, single runs if they have no band, and published numbers."""
-    measured = curve.numbers.dropna(subset="mean")
-    every = max(1, len(measured) // 8)
-    axis.plot(measured["x"], measured["mean"], markevery=every, zorder=3, **curve.look)
     colour = curve.look["color"]
+    measured = curve.numbers.dropna(subset="mean")
+    axis.plot(
+        measured["x"],
+        measured["mean"],
+        markevery=max(1, len(measured) // 8),
+        zorder=3,
+        **curve.look,
+    )
     if any(cell.count("n") > 1 and not _is_banded(cell) for cell in curve.cells):
         runs = points.table("measurements").dropna(subset="value")
-        runs = runs.merge(measured[["x", "coordinates"]], on="coordinates").sort_values("x")
-        for _, run in runs.groupby("seed"):
-            look: Look = {"color": colour, "linewidth": 0.6, "alpha": 0.7, "zorder": 2}
-            axis.plot(run["x"], run["value"], **look)
+        runs = runs.merge(measured[["x", "coordinates"]], on="coordinates")
+        for _, run in runs.sort_values("x").groupby("seed"):
+            axis.plot(
+                run["x"],
+                run["value"],
+                color=colour,
+                linewidth=0.6,
+                alpha=0.7,
+                zorder=2,
+            )
     published = curve.numbers.dropna(subset="published")
-    hollow = PUBLISHED | {"marker": curve.look["marker"], "markeredgecolor": colour}
-    axis.plot(published["x"], published["published"], zorder=4, **hollow)
+    axis.plot(
+        published["x"],
+        published["published"],
+        marker=curve.look["marker"],
+        markeredgecolor=colour,
+        zorder=4,
+        **PUBLISHED,
+    )
 
 
 def _set_y(
@@ -274,25 +319,29 @@ def _share_y(axes: Sequence[Axes]) -> None:
         axis.set_ylim(min(ends), max(ends))
 
 
-def _across(axis: Axes, x: Ticks, inches: float) -> list[float]:
+def _across(axis: Axes, x: Ticks, inches: float) -> Sequence[float]:
     """The axis x, the same in every panel: names, or numbers, each with a tick if it has room; all places."""
     if not x.places:
         panels.name_ticks(axis, x.names, inches)
         axis.set_xlim(-0.4, len(x.names) - 0.6)
-        return list(map(float, range(len(x.names))))
-    is_even = len(x.places) > 2 and len(set(np.diff(x.places).round(9))) == 1
-    spread = panels.logarithmic(x.places) and not is_even
-    ordered = np.sort(x.places)
-    at = np.log(ordered) if spread else ordered
+        return range(len(x.names))
+    numbers = np.sort(x.places)
+    steps = np.diff(x.places).round(9)
+    is_even = len(steps) > 1 and len(set(steps)) == 1
+    is_logarithmic = panels.logarithmic(x.places) and not is_even
+    at = np.log(numbers) if is_logarithmic else numbers
     first, last = at[0], at[-1]
     margin = 0.04 * (last - first) or 0.5
     ends = np.array([first - margin, last + margin])
-    if spread:
+    if is_logarithmic:
         axis.set_xscale("log")
-    axis.set_xlim(*np.exp(ends) if spread else ends)
-    if len(ordered) <= MOST_TICKS:
-        places = (at - first) / (last - first or 1.0) * (inches - BESIDE)
-        axis.set_xticks(ordered[_with_room(places, list(map(words.short, ordered)))])
+        ends = np.exp(ends)
+    axis.set_xlim(*ends)
+    if len(numbers) <= MOST_TICKS:
+        shares = (at - first) / (last - first or 1.0)
+        labels = list(map(words.short, numbers))
+        with_room = _with_room(shares * (inches - BESIDE), labels)
+        axis.set_xticks(numbers[with_room])
     else:
         axis.xaxis.set_major_locator(MaxNLocator(5, integer=True))
     axis.xaxis.set_major_formatter(FuncFormatter(lambda value, _: words.short(normal(value))))
@@ -300,14 +349,12 @@ def _across(axis: Axes, x: Ticks, inches: float) -> list[float]:
     return x.places
 
 
-def _with_room(places: Sequence[float], labels: Sequence[str]) -> list[int]:
+def _with_room(places: np.ndarray[Any, Any], labels: Sequence[str]) -> list[int]:
     """Which ticks of an axis get a label, so that none touches another: all, every second, or fewer."""
-    halves = [DIGIT * len(label) / 2 for label in labels]
-    for step in range(1, len(places)):
-        ticks = list(range(0, len(places), step))
-        gaps = []
-        for left, right in pairwise(ticks):
-            gaps.append(places[right] - halves[right] - places[left] - halves[left])
-        if min(gaps) >= GAP:
-            return ticks
+    halves = np.array([DIGIT * len(label) / 2 for label in labels])
+    begins, ends = places - halves, places + halves
+    for step in range(1, len(labels)):
+        gaps = begins[step::step] - ends[:-step:step]
+        if gaps.min() >= GAP:
+            return list(range(0, len(labels), step))
     return [0]

@@ -14,6 +14,7 @@ from matplotlib.patches import Circle
 from hypersphere.report import figures, panels, style, words
 from hypersphere.report import notes as noted
 from hypersphere.report.artifact import Points
+from hypersphere.report.drawing import bare
 
 OF = "runs"
 AXES = {"rows": True, "columns": True}
@@ -51,51 +52,75 @@ def notes(points: Points) -> tuple[str, ...]:
 
 def draw(points: Points) -> Figure:
     rows, columns = points.axis("rows"), points.axis("columns")
-    high = min(LARGEST, (figures.WIDTH - BESIDE) / len(columns)) + ABOVE
     subtitle = (
         "Single test images on a map of the sphere about their mean direction; inner circle: the nearer half. "
         f"Numbers: {noted.measures(points)}"
     )
-    frame = panels.frame(points, subtitle)
-    figure, part = figures.framed(frame, figures.WIDTH, high * len(rows) + LEGEND)
+    high = min(LARGEST, (figures.WIDTH - BESIDE) / len(columns)) + ABOVE
+    height = high * len(rows) + LEGEND
+    figure, part = figures.framed(panels.frame(points, subtitle), figures.WIDTH, height)
     axes = part.subplots(len(rows), len(columns), squeeze=False)
     dots = points.by_cell("points")
     for (down, right), axis in np.ndenumerate(axes):
         cell = points.at(rows[down], columns[right])
         _draw_map(axis, dots.get(cell.text))
-        above = [points.named(columns[right], "columns")] if down == 0 else []
-        axis.set_title("\n".join([*above, cell.mean_text]), fontsize=8)
+        title = cell.mean_text
+        if down == 0:
+            title = f"{points.named(columns[right], 'columns')}\n{title}"
+        axis.set_title(title, fontsize=8)
         if right == 0:
-            name = textwrap.fill(points.named(rows[down], "rows"), BESIDE_LETTERS)
-            axis.set_ylabel(name, rotation=0, ha="right", va="center", labelpad=8)
+            name = points.named(rows[down], "rows")
+            axis.set_ylabel(
+                textwrap.fill(name, BESIDE_LETTERS),
+                rotation=0,
+                ha="right",
+                va="center",
+                labelpad=8,
+            )
     classes = sorted(points.table("points")["class"].astype(int).unique())
+    handles = []
+    for label in classes:
+        dot = Line2D(
+            [],
+            [],
+            color=style.nth(PALETTE, label),
+            label=str(label),
+            marker="o",
+            linestyle="none",
+        )
+        handles.append(dot)
     if 1 < len(classes) <= len(PALETTE):
-        dot: dict[str, Any] = {"marker": "o", "linestyle": "none"}
-        handles = [Line2D([], [], color=_colour(at), label=str(at), **dot) for at in classes]
-        look: dict[str, Any] = {"ncols": len(handles), "handletextpad": 0.1}
-        part.legend(handles=handles, title="class", loc="outside lower center", **look)
+        part.legend(
+            handles=handles,
+            loc="outside lower center",
+            ncols=len(handles),
+            title="class",
+            handletextpad=0.1,
+        )
     return figure
-
-
-def _colour(label: int | str) -> str:
-    """The colour of a class."""
-    return PALETTE[int(label) % len(PALETTE)]
 
 
 def _draw_map(axis: Axes, dots: pd.DataFrame | None) -> None:
     """Circles round the half of the sphere and the whole of it, with dots in them if there are any."""
     for radius, line in ((RADIUS, "-"), (HEMISPHERE, ":")):
-        look: dict[str, Any] = {"edgecolor": style.GREY, "linewidth": 0.7, "linestyle": line}
-        axis.add_patch(Circle((0, 0), radius, fill=False, **look))
+        circle = Circle(
+            (0, 0),
+            radius,
+            fill=False,
+            edgecolor=style.GREY,
+            linewidth=0.7,
+            linestyle=line,
+        )
+        axis.add_patch(circle)
     edge = 1.03 * RADIUS
     axis.set(xlim=(-edge, edge), ylim=(-edge, edge), aspect="equal", xticks=[], yticks=[])
-    axis.grid(visible=False)
-    axis.spines[:].set_visible(False)
+    bare(axis)
     if dots is None:
         axis.text(0, 0, words.NOT_RUN, ha="center", va="center", color=style.GREY, fontsize=7)
         return
     x, y = about_their_middle(dots[["x", "y", "z"]].to_numpy()).T
-    axis.scatter(x, y, s=4, c=list(map(_colour, dots["class"])), linewidths=0, alpha=0.8)
+    colours = [style.nth(PALETTE, int(label)) for label in dots["class"]]
+    axis.scatter(x, y, s=4, c=colours, linewidths=0, alpha=0.8)
 
 
 def about_their_middle(points: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
@@ -106,8 +131,10 @@ def about_their_middle(points: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     middle = points.mean(axis=0)
     length = np.linalg.norm(middle)
     middle = middle / length if length > 0 else np.array([0.0, 0.0, 1.0])
-    first = np.cross(middle, np.eye(3)[np.abs(middle).argmin()])
+    least = np.abs(middle).argmin()
+    first = np.cross(middle, np.eye(3)[least])
     first /= np.linalg.norm(first)
+    second = np.cross(middle, first)
     ahead = points @ middle
-    flat: np.ndarray[Any, Any] = points @ np.stack([first, np.cross(middle, first)], axis=1)
+    flat: np.ndarray[Any, Any] = points @ np.stack([first, second], axis=1)
     return flat * np.sqrt(2 / np.maximum(1 + ahead, 1e-12))[:, None]

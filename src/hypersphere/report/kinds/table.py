@@ -1,7 +1,10 @@
 """A table: points down, points across, a mean over seeds in each cell."""
 
 from collections.abc import Iterable, Sequence
-from itertools import groupby, product
+from itertools import groupby
+from operator import itemgetter
+
+import numpy as np
 
 from hypersphere.config import coordinates
 from hypersphere.report import notes as noted
@@ -15,9 +18,6 @@ FOLDER = "tables"
 FLOORED = " †"
 """Marks a cell that is not above one of its controls."""
 
-Groups = list[tuple[str, ...]]
-"""The keys of each column of labels."""
-
 numbers = Points.means
 
 
@@ -30,39 +30,47 @@ def draw(points: Points) -> Grid:
         name = words.key(points.paper, first)
         corner.append(name if "." in first else name[:1].upper() + name[1:])
     cells = points.array("rows", "columns")
-    published = [any(cell.claim for cell in column) for column in cells.T]
-    labels = list[list[str]]()
-    for row in rows:
-        labels.append([points.called(row, keys) for keys in groups])
+    has_claim = np.vectorize(lambda cell: cell.claim is not None)(cells)
+    published = has_claim.any(axis=0)
     lines = []
-    for label, line in zip(labels, cells, strict=True):
-        lines.append(Line(tuple(label), _texts(line, published)))
-    controls: dict[tuple[str, ...], Line] = {}
-    for kind, (label, line) in product(words.CONTROLS, zip(labels, cells, strict=True)):
-        of_kind = [points.control(kind, cell) for cell in line]
-        if any(control.summary for control in of_kind):
-            label = _control_label(label, words.CONTROLS[kind], groups, of_kind[0])
-            drawn = Line(tuple(label), _texts(of_kind, published), control=True)
-            controls.setdefault(tuple(control.text for control in of_kind), drawn)
+    controls: dict[str, dict[str, Line]] = {kind: {} for kind in words.CONTROLS}
+    for row, of_row in zip(rows, cells, strict=True):
+        labels = [points.called(row, keys) for keys in groups]
+        lines.append(Line(tuple(labels), _texts(of_row, published)))
+        for kind, drawn in controls.items():
+            of_kind = [points.control(kind, cell) for cell in of_row]
+            same = " ".join(control.text for control in of_kind)
+            if same in drawn or not any(control.summary for control in of_kind):
+                continue
+            own = of_kind[0].coordinates.keys() - {"method", "variant"}
+            lacking = [at for at, keys in enumerate(groups) if own.isdisjoint(keys)]
+            names = _names_of_control(words.CONTROLS[kind], labels, lacking)
+            drawn[same] = Line(names, _texts(of_kind, published), control=True)
+    for drawn in controls.values():
+        lines += drawn.values()
     head = _head(points, cells.T, published)
-    return Grid(head, tuple(corner), (*lines, *controls.values()))
+    return Grid(head, tuple(corner), tuple(lines))
 
 
-def _control_label(label: Sequence[str], name: str, groups: Groups, control: Point) -> list[str]:
+def _names_of_control(
+    control: str, labels: Sequence[str], lacking: Sequence[int]
+) -> tuple[str, ...]:
     """The labels of a control's line, by those of a line that it belongs to.
 
     A control has the line's dataset and readings (``first digit``), but no method of its own: in columns of labels that
-    it lacks stands its name.
+    it is ``lacking`` stands its name.
     """
-    own = control.coordinates.keys() - {"method", "variant"}
-    free = [at for at, keys in enumerate(groups) if own.isdisjoint(keys)]
-    labels = list(label)
-    if not free:
-        labels[0] = f"{name}, {labels[0]}"
-    names = [name] if len(free) == 1 else ["control", name]
-    for at in free:
-        labels[at] = names.pop(0) if names else ""
-    return labels
+    names = list(labels)
+    if not lacking:
+        names[0] = f"{control}, {names[0]}"
+    for at in lacking:
+        names[at] = ""
+    if len(lacking) == 1:
+        names[lacking[0]] = control
+    elif lacking:
+        first, second, *_ = lacking
+        names[first], names[second] = "control", control
+    return tuple(names)
 
 
 def _texts(line: Sequence[Point], published: Sequence[bool]) -> tuple[Text, ...]:
@@ -95,13 +103,15 @@ def _head(
     """
     rows = list[tuple[Head, ...]]()
     axis = points.measured("columns")
+    spans = 1 + published
     outer: list[tuple[str, ...]] = [()] * len(axis)
     for keys in words.together(words.varying(axis)):
         names = [points.called(point, keys) for point in axis]
         outer = [(*above, name) for above, name in zip(outer, names, strict=True)]
         heads = []
-        for path, same in groupby(zip(outer, published, strict=True), key=lambda pair: pair[0]):
-            heads.append(Head(path[-1], span=sum(1 + is_published for _, is_published in same)))
+        for path, same in groupby(zip(outer, spans, strict=True), key=itemgetter(0)):
+            span = sum(span for _, span in same)
+            heads.append(Head(path[-1], span=int(span)))
         rows.append(tuple(heads))
     last_row = list[Head]()
     for column, is_published in zip(columns, published, strict=True):
@@ -116,7 +126,9 @@ def _on_other_data(points: Points, column: Sequence[Point]) -> str:
     if not any(cell.stands_in for cell in column):
         return ""
     names = {words.point(points.paper, cell.coordinates, words.DATA) for cell in column}
-    return f"on {names.pop().removeprefix('→ ') if len(names) == 1 else 'the named data'}"
+    if len(names) > 1:
+        return "on the named data"
+    return f"on {names.pop().removeprefix('→ ')}"
 
 
 def notes(points: Points) -> tuple[str, ...]:
