@@ -346,11 +346,19 @@ class Points(Context):
             given["measure"] = self.artifact.measure
         return self.cells[coordinates.text(given)]
 
+    def combinations(self, *axes: str) -> list[dict[str, Scalar]]:
+        """The points of a product of axes of which anything was run; the last axis varies fastest."""
+        points: list[dict[str, Scalar]] = [{}]
+        for axis in axes:
+            pairs = product(points, self.measured(axis))
+            points = [{**outer, **inner} for outer, inner in pairs]
+        return points
+
     def array(self, *axes: str, at: Coordinates | None = None) -> np.ndarray[Any, Any]:
         """The cells at every measured point of some axes, a dimension each, and at a point of all others."""
-        measured = [self.measured(axis) for axis in axes]
-        cells = [self.at(at or {}, *points) for points in product(*measured)]
-        return np.array(cells, dtype=object).reshape(list(map(len, measured)))
+        cells = [self.at(at or {}, point) for point in self.combinations(*axes)]
+        shape = [len(self.measured(axis)) for axis in axes]
+        return np.array(cells, dtype=object).reshape(shape)
 
     def control(self, kind: str, under: Point) -> Point:
         """The control (chance, pixels, untrained) for a cell."""
@@ -407,7 +415,7 @@ class Points(Context):
         """What ran in place of a published epoch, or field of the run, at some points; empty: as published."""
         if key != "epoch" and "." not in key:
             return ""
-        ran = set[tuple[Scalar, Scalar | None]]()
+        ran: set[tuple[Scalar, Scalar | None]] = set()
         part, _, name = key.partition(".")
         for cell in self.results.plan.artifacts[self.paper.paper, self.name]:
             at = dict(cell.coordinates).items()

@@ -4,7 +4,7 @@ import io
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from matplotlib.axis import Axis
 from matplotlib.cbook import is_math_text
@@ -66,14 +66,32 @@ def framed(frame: Frame, width: float, height: float) -> tuple[Figure, SubFigure
     figure = Figure(figsize=(width, full_height), layout=layout)
     grid = figure.add_gridspec(3, 1, height_ratios=(top, height, bottom), hspace=0)
     left = 0.1 / width
-    look: dict[str, Any] = {"va": "top", "linespacing": 1.1}
-    at = 1 - 0.05 / full_height
-    figure.text(left, at, "\n".join(title), fontproperties=TITLE, **look)
-    at = 1 - (0.07 + 0.19 * len(title)) / full_height
-    figure.text(left, at, "\n".join(subtitle), fontproperties=SUBTITLE, color="#333333", **look)
-    look = {"va": "bottom", "linespacing": 1.15}
-    at = 0.04 / full_height
-    figure.text(left, at, "\n".join(small), fontproperties=SMALL, color="#555555", **look)
+    figure.text(
+        left,
+        1 - 0.05 / full_height,
+        "\n".join(title),
+        va="top",
+        fontproperties=TITLE,
+        linespacing=1.1,
+    )
+    figure.text(
+        left,
+        1 - (0.07 + 0.19 * len(title)) / full_height,
+        "\n".join(subtitle),
+        va="top",
+        fontproperties=SUBTITLE,
+        color="#333333",
+        linespacing=1.1,
+    )
+    figure.text(
+        left,
+        0.04 / full_height,
+        "\n".join(small),
+        va="bottom",
+        fontproperties=SMALL,
+        color="#555555",
+        linespacing=1.15,
+    )
     return figure, figure.add_subfigure(grid[1, 0])
 
 

@@ -39,7 +39,7 @@ SHARED_ROW = (
 )
 VARIANT = ("artifact", "method", "variant", "baseline")
 """What claims on one variant of one table against one baseline share."""
-TOLD = ("dataset", "target", "epoch", "label")
+ALWAYS_NAMED = ("dataset", "target", "epoch", "label")
 """The coordinates that a row names beside those in which it differs from the rows beside it."""
 SHORT = 12
 """Rows of the short forest."""
@@ -59,7 +59,7 @@ LOOKS = {
     Answer.CANNOT_TELL: Mark(0, style.GREY, "v"),
 }
 """How an answer is drawn: hue and shape say the same, and neither says good or bad."""
-SAID = {
+EFFECTS = {
     Answer.HOLDS: "agrees",
     Answer.DIRECTION_ONLY: "in sign only",
     Answer.OPPOSITE: "opposite sign",
@@ -93,7 +93,7 @@ def rows(config: Config, claims: Sequence[Claim]) -> Rows:
             if claim["paper"] == name and is_drawn(claim):
                 variant = tuple(claim[key] for key in VARIANT)
                 variants[variant].append(claim)
-        lines = list[Line]()
+        lines: list[Line] = []
         for alike in variants.values():
             if len(alike) <= APART:
                 lines += [(subject(paper, claim, alike), [claim]) for claim in alike]
@@ -141,7 +141,7 @@ def subject(paper: Paper, claim: Claim, beside: Sequence[Claim] = ()) -> str:
     """``MoCo v3, positives emphasised, CIFAR-10``; of the settings, those that tell the claim from those beside it."""
     point = _point(claim)
     if beside:
-        telling = {*TOLD, *words.varying([_point(one) for one in beside])}
+        telling = {*ALWAYS_NAMED, *words.varying([_point(one) for one in beside])}
         point = {key: value for key, value in point.items() if key in telling}
     return f"{_arms(paper, claim)}, {words.point(paper, point, point)}"
 
@@ -166,7 +166,7 @@ def in_words(claim: Claim) -> str:
     of_claim = answer(claim)
     text: str = of_claim.result
     if text == "disagrees" and claim["reported"] != "equal":
-        text += f": {SAID[of_claim]}"
+        text += f": {EFFECTS[of_claim]}"
     return text + (FLOORED if claim["floored"] else "")
 
 
@@ -245,7 +245,7 @@ def draw(config: Config, shown: Rows, total: int, layout: Layout = intervals.PAG
         sections or [Estimates("No comparison has an interval yet.", ())],
         "difference from the baseline, points of accuracy",
         farthest=FARTHEST,
-        legend={"published": PRINTED} | {SAID[answer]: look for answer, look in LOOKS.items()},
+        legend={"published": PRINTED} | {EFFECTS[answer]: look for answer, look in LOOKS.items()},
         layout=layout,
     )
 
@@ -253,7 +253,9 @@ def draw(config: Config, shown: Rows, total: int, layout: Layout = intervals.PAG
 def _row(name: str, claims: Sequence[Claim]) -> Estimate:
     """Printed effects, ours on top, intervals from the lowest end to the highest; a dagger: all have a floored arm."""
     smaller = 0.75 if len(claims) > 1 else 1.0
-    published, ours, beyond = list[Mark](), list[Mark](), list[str]()
+    published: list[Mark] = []
+    ours: list[Mark] = []
+    beyond: list[str] = []
     for claim in claims:
         value = float(claim["reported"])
         alpha = FADED if claim["floored"] else 1.0

@@ -136,7 +136,7 @@ def draw(
     inches = AROUND + LINE * (height + lines_of_signs - 1)
     figure, part = figures.framed(frame, layout.width, inches)
     axis = part.subplots()
-    names = dict[float, str]()
+    names: dict[float, str] = {}
     at = 0.0
     for section in sections:
         for line in layout.title(section):

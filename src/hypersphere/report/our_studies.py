@@ -1,6 +1,6 @@
 """Studies of our own as every page shows them: their comparisons and checks in words, and a forest of all."""
 
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -26,6 +26,8 @@ EDGES: dict[str, str] = {"lowest": "≤ ", "highest": "≥ "}
 """Before a selected value that ends its grid."""
 ENDS = "≤ and ≥: the end of its grid, beyond which a better value may lie"
 CLOSED = "Closed before its end, so that there is no answer, and differences are estimates."
+READ = [key for key in coordinates.READINGS if key != "by"]
+"""The coordinates that name a check of an arm."""
 WIDEST = 9
 """Readings beside each other that a page can take."""
 NAME = "studies"
@@ -105,7 +107,8 @@ def comparisons(
 
 
 def _of_artifact(compared: pd.DataFrame, paper: str, artifact: str) -> list[Row]:
-    return tables.rows(compared[(compared["paper"] == paper) & (compared["artifact"] == artifact)])
+    of_paper = compared[compared["paper"] == paper]
+    return tables.rows(of_paper[of_paper["artifact"] == artifact])
 
 
 def _tuned_fields(config: Config, paper: str, study: Study) -> list[str]:
@@ -114,8 +117,11 @@ def _tuned_fields(config: Config, paper: str, study: Study) -> list[str]:
         return []
     label = config.papers[paper].label
     head = " and ".join(map(label, study.tuned))
-    multiplied = [label(key.removesuffix(TIMES)) for key in study.tuned if key.endswith(TIMES)]
-    return [f"{head} ({', '.join(multiplied)})" if multiplied else head]
+    multiples = [key for key in study.tuned if key.endswith(TIMES)]
+    if multiples:
+        multiplied = [label(key.removesuffix(TIMES)) for key in multiples]
+        head += f" ({', '.join(multiplied)})"
+    return [head]
 
 
 def _values_of_both(config: Config, paper: str, name: str, row: Row) -> str:
@@ -124,7 +130,8 @@ def _values_of_both(config: Config, paper: str, name: str, row: Row) -> str:
     selected = config.selected.get((paper, name), {})
     values = []
     for cell, multiple in (("coordinates", "came_to"), ("baseline", "baseline_came_to")):
-        value = _tuned_values(study, coordinates.parse(row[cell], row[cell]), selected)
+        point = coordinates.parse(row[cell], row[cell])
+        value = _tuned_values(study, point, selected)
         if row[multiple]:
             value += f" ({row[multiple]})"
         values.append(value)
@@ -171,15 +178,16 @@ def short_names(config: Config, paper: str, rows: Sequence[Row]) -> list[str]:
     With its baseline if the arm is compared with others too: `` against default``, by what the two do not share.
     """
     document = config.papers[paper]
-    arms = {row["coordinates"]: coordinates.parse(row["coordinates"], paper) for row in rows}
-    keys = _telling_apart(list(arms.values()))
-    pairs = {(row["coordinates"], row["baseline"]) for row in rows}
-    baselines = Counter(arm for arm, _ in pairs)
+    baselines = defaultdict(set)
+    for row in rows:
+        baselines[row["coordinates"]].add(row["baseline"])
+    keys = _telling_apart([coordinates.parse(arm, paper) for arm in baselines])
     names = []
     for row in rows:
-        arm = arms[row["coordinates"]]
-        name = " ".join(words.value(document, key, arm[key]) for key in keys if key in arm)
-        if baselines[row["coordinates"]] > 1:
+        arm = coordinates.parse(row["coordinates"], paper)
+        values = [words.value(document, key, arm[key]) for key in keys if key in arm]
+        name = " ".join(values)
+        if len(baselines[row["coordinates"]]) > 1:
             baseline = coordinates.parse(row["baseline"], paper)
             apart = [key for key in baseline if arm.get(key) != baseline[key]]
             name += f" against {words.point(document, baseline, apart)}"
@@ -190,10 +198,11 @@ def short_names(config: Config, paper: str, rows: Sequence[Row]) -> list[str]:
 def _telling_apart(arms: Sequence[Coordinates]) -> list[str]:
     """The first keys that tell different arms apart; method and variant of one arm alone."""
     table = pd.DataFrame(arms, dtype=object)
-    keys = list[str]()
+    keys: list[str] = []
     for key in table.columns:
         told_apart = len(table[keys].drop_duplicates()) if keys else 1
-        if table[key].nunique(dropna=False) > 1 and told_apart < len(arms):
+        differs = table[key].nunique(dropna=False) > 1
+        if differs and told_apart < len(arms):
             keys.append(key)
     return keys or ["method", "variant"]
 
@@ -221,14 +230,17 @@ def checks(config: Config, paper: str, name: str, compared: pd.DataFrame) -> Tab
         point = coordinates.parse(row["coordinates"], name)
         if point["variant"] == AGAIN:
             continue
-        arm = words.point(document, point, [key for key in point if key not in of_probe])
-        readings = [key for key in point if key in coordinates.READINGS and key != "by"]
+        of_run = [key for key in point if key not in of_probe]
+        arm = words.point(document, point, of_run)
+        readings = [key for key in READ if key in point]
+        reading = words.point(document, point, readings)
         decimals = MEASURES[row["measure"]].decimals
         mean = words.number(row["mean"], decimals)
         baseline = words.number(row["baseline_mean"], decimals)
         # An arm that is compared with several things has its own baseline first.
-        cells.setdefault((arm, words.point(document, point, readings)), f"{mean} ({baseline})")
-    if len({reading for _, reading in cells}) > WIDEST:
+        cells.setdefault((arm, reading), f"{mean} ({baseline})")
+    readings_shown = {reading for _, reading in cells}
+    if len(readings_shown) > WIDEST:
         turned = {(reading, arm): cell for (arm, reading), cell in cells.items()}
         return crossed("mean of the arm (of its baseline)", turned)
     return crossed("arm (its baseline)", cells)
@@ -239,7 +251,8 @@ def crossed(corner: str, cells: Mapping[tuple[str, str], str]) -> Table:
     columns = list(dict.fromkeys(column for _, column in cells))
     table = [[corner, *columns]]
     for row in dict.fromkeys(row for row, _ in cells):
-        table.append([row, *(cells.get((row, column), "–") for column in columns)])
+        texts = [cells.get((row, column), "–") for column in columns]
+        table.append([row, *texts])
     return table
 
 
@@ -248,7 +261,8 @@ def progress(config: Config, counts: pd.DataFrame) -> Table:
     cells = {}
     for row in tables.rows(counts):
         question = config.papers[row["paper"]].studies[row["study"]].question
-        cells[question, row["part"]] = f"{row['recorded']:g} of {row['planned']:g}"
+        runs = "{recorded:g} of {planned:g}"
+        cells[question, row["part"]] = runs.format_map(row)
     return crossed("question", cells)
 
 
@@ -271,10 +285,12 @@ def draw(
     sections = []
     for paper, name, study in _studies(config):
         rows = _of_artifact(compared, paper, name)
-        names = short_names(config, paper, rows)
-        lines = [_line(arm, row, study) for arm, row in zip(names, rows, strict=True)]
+        lines = []
+        for arm, row in zip(short_names(config, paper, rows), rows, strict=True):
+            lines.append(_line(arm, row, study))
         if lines:
-            sections.append(intervals.Estimates(_title(study), lines, study.margin))
+            section = intervals.Estimates(_title(study), lines, study.margin)
+            sections.append(section)
     return intervals.draw(frame, sections, "difference from the baseline, points", layout=layout)
 
 

@@ -39,7 +39,7 @@ class Panel(NamedTuple):
     below: Coordinates | None
 
 
-def arranged(points: Sequence[dict[str, Scalar]], most: int) -> Rows:
+def arrange(points: Sequence[dict[str, Scalar]], most: int) -> Rows:
     """The points of panels in rows.
 
     A row for each measure if both measures and all else vary; otherwise rows of at most ``most`` panels.
@@ -48,12 +48,14 @@ def arranged(points: Sequence[dict[str, Scalar]], most: int) -> Rows:
     for point in points:
         by_measure[point.get("measure")].append(point)
     rows = list(by_measure.values())
-    if len(rows) > 1 and 1 < max(map(len, rows)) <= most + 1:
+    longest = max(map(len, rows))
+    if len(rows) > 1 and 1 < longest <= most + 1:
         return rows
     wide = most
     if len(points) == most + 1:
         wide = math.ceil(len(points) / 2)
-    return [list(points[at : at + wide]) for at in range(0, len(points), wide)]
+    begins = range(0, len(points), wide)
+    return [list(points[at : at + wide]) for at in begins]
 
 
 def width(rows: Rows) -> float:
@@ -64,6 +66,12 @@ def width(rows: Rows) -> float:
 def frame(points: Points, subtitle: str) -> Frame:
     """What stands around an artifact's drawing: its title, the subtitle, and its conditions."""
     return Frame(points.artifact.title, subtitle, notes.small(points))
+
+
+def keys(points: Points, axes: Sequence[str]) -> list[str]:
+    """The coordinates that tell the points of some axes apart."""
+    varying = [words.varying(points.axis(axis)) for axis in axes]
+    return list(chain.from_iterable(varying))
 
 
 def drawing(
@@ -98,13 +106,12 @@ def drawing(
     across = max(map(len, rows))
     axes = part.subplots(len(rows), across, squeeze=False, gridspec_kw=grid)
     part.align_ylabels(list(axes[:, 0]))
-    varying = chain.from_iterable(words.varying(points.axis(axis)) for axis in of_panels)
-    keys = [key for key in varying if key != "measure"]
+    names = [key for key in keys(points, of_panels) if key != "measure"]
     placed: dict[tuple[int, int], Coordinates] = {}
     for down, row in enumerate(rows):
         for right, point in enumerate(row):
             placed[down, right] = point
-    headings = {place: points.called(point, keys) for place, point in placed.items()}
+    headings = {place: points.called(point, names) for place, point in placed.items()}
     drawn = []
     for (down, right), axis in np.ndenumerate(axes):
         if (down, right) not in placed:  # there may be more places than panels
@@ -139,19 +146,20 @@ class Ticks(NamedTuple):
 def ticks(points: Points, axis: str) -> Ticks:
     """The ticks of an axis, at the values that were run."""
     run = points.measured(axis)
-    keys = words.varying(run)
-    values = [point[keys[0]] for point in run] if len(keys) == 1 else []
-    if not values or any(isinstance(value, str | bool) for value in values):
+    key, *others = words.varying(run) or [""]
+    values = [point.get(key, "") for point in run]
+    if others or any(isinstance(value, str | bool) for value in values):
         names = [points.named(point, axis) for point in run]
         return Ticks([], names, "")
-    label = words.key(points.paper, keys[0])
-    here = points.here(keys[0], run)
+    label = words.key(points.paper, key)
+    here = points.here(key, run)
     if here:
         label += f" (as published; ours: {here})"
-    return Ticks(list(map(float, values)), list(map(words.short, values)), label)
+    places = list(map(float, values))
+    return Ticks(places, list(map(words.short, values)), label)
 
 
-def wrapped(names: Sequence[str], inches: float) -> tuple[list[str], bool]:
+def in_lines(names: Sequence[str], inches: float) -> tuple[list[str], bool]:
     """The names below an axis of that width in lines, and whether they must slant, which takes height."""
     room = int(PER_INCH * inches / len(names)) - 1
     room = max(1, room)
@@ -164,14 +172,14 @@ def wrapped(names: Sequence[str], inches: float) -> tuple[list[str], bool]:
     return list(map("\n".join, lines)), slant
 
 
-def folded(label: str, inches: float) -> str:
+def fold(label: str, inches: float) -> str:
     """The label of an axis of that length, in lines that are no longer."""
     return textwrap.fill(label, max(18, int(PER_INCH * inches)))
 
 
 def name_ticks(axis: Axes, names: Sequence[str], inches: float, first: float = 0.0) -> None:
     """Label the places ``first``, ``first + 1``, … of a horizontal axis; slanted if labels would overlap."""
-    labels, slant = wrapped(names, inches)
+    labels, slant = in_lines(names, inches)
     axis.set_xticks(first + np.arange(len(names)), labels)
     axis.tick_params(axis="x", rotation=35 if slant else 0)
     for label in axis.get_xticklabels():
@@ -185,10 +193,11 @@ def subtitle(points: Points, text: str, *axes: str) -> str:
     sentences = [text]
     unrun = []
     for axis in axes:
-        published, run = points.axis(axis), points.measured(axis)
-        if len(run) < len(published):
-            name = " and ".join(words.key(points.paper, key) for key in words.varying(published))
-            unrun.append(f"{len(run)} of {len(published)} published values of {name} were run")
+        run, published = len(points.measured(axis)), len(points.axis(axis))
+        if run < published:
+            names = [words.key(points.paper, key) for key in keys(points, [axis])]
+            name = " and ".join(names)
+            unrun.append(f"{run} of {published} published values of {name} were run")
     if unrun:
         sentences.append("; ".join(unrun))
     if _pixels_are_better(points):
@@ -198,24 +207,25 @@ def subtitle(points: Points, text: str, *axes: str) -> str:
 
 def _pixels_are_better(points: Points) -> bool:
     """Whether raw pixels are better than every encoder by a measure."""
-    pixels, encoders = defaultdict(list), defaultdict(list)
-    for control in points.controls:
-        if control.coordinates["variant"] == "pixels":
-            pixels[control.measure].append(SIGN[control.measure.better] * control.mean)
-    for cell in points.every:
-        if math.isfinite(cell.mean):
-            encoders[cell.measure].append(SIGN[cell.measure.better] * cell.mean)
-    return any(max(encoders[one]) < min(pixels[one]) for one in pixels.keys() & encoders)
+    pixels = [cell for cell in points.controls if cell.coordinates["variant"] == "pixels"]
+    encoders = [cell for cell in points.every if math.isfinite(cell.mean)]
+    for measure in {cell.measure for cell in pixels}:
+        sign = SIGN[measure.better]
+        levels = [sign * cell.mean for cell in pixels if cell.measure == measure]
+        reached = [sign * cell.mean for cell in encoders if cell.measure == measure]
+        if reached and max(reached) < min(levels):
+            return True
+    return False
 
 
-def lost(cells: Iterable[Point]) -> str:
+def reasons(cells: Iterable[Point]) -> str:
     """``diverged or undefined``: why runs of some cells have no value; empty where every run has one."""
     return " or ".join(dict.fromkeys(chain.from_iterable(cell.lost for cell in cells)))
 
 
 def blank(axis: Axes, cells: Iterable[Point]) -> None:
     """Mark a panel without any number as diverged or undefined, or as not run."""
-    reason = lost(cells) or words.NOT_RUN
+    reason = reasons(cells) or words.NOT_RUN
     axis.text(
         0.5,
         0.5,

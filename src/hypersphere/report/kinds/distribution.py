@@ -1,7 +1,6 @@
 """Distributions of a probe's values over single images or pairs: the share at or below each value."""
 
 from collections import defaultdict
-from itertools import product
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -28,27 +27,35 @@ def numbers(points: Points) -> str:
 
 
 def notes(points: Points) -> tuple[str, ...]:
-    levels = counted(points.table("distribution")["quantile"].nunique(), "quantile")
-    lines = f"the share at or below each value of {noted.measured(points)}, of {_of(points)}"
-    return noted.of(points, f"Lines: {lines}: {levels} of each run, a line for each seed.")
+    quantiles = points.table("distribution")["quantile"]
+    levels = counted(quantiles.nunique(), "quantile")
+    measured = noted.measured(points)
+    text = f"Lines: the share at or below each value of {measured}, of {_subjects(points)}"
+    return noted.of(points, f"{text}: {levels} of each run, a line for each seed.")
 
 
-def _of(points: Points) -> str:
-    return "pairs" if any("pairs" in cell.coordinates for cell in points.every) else "single images"
+def _subjects(points: Points) -> str:
+    """What has a value each."""
+    of_pairs = any("pairs" in cell.coordinates for cell in points.every)
+    return "pairs" if of_pairs else "single images"
 
 
 def draw(points: Points) -> Figure:
     """A panel for each combination of a point of ``panels`` and one of ``rows``, with lines for each point of ``x``."""
-    columns = points.measured("panels")
-    combinations = [{**column, **row} for row, column in product(points.measured("rows"), columns)]
-    most = max(2, min(3, len(columns)))
-    rows = panels.arranged(combinations, most)
+    columns = len(points.measured("panels"))
+    most = max(2, min(3, columns))
+    rows = panels.arrange(points.combinations("rows", "panels"), most)
     legend, looks = {}, []
     for at, x in enumerate(points.measured("x")):
-        look = {"color": style.nth(style.COLOURS, at), "linestyle": style.nth(style.DASHES, at)}
+        look = {
+            "color": style.nth(style.COLOURS, at),
+            "linestyle": style.nth(style.DASHES, at),
+        }
         looks.append(look)
-        legend[points.named(x, "x")] = Line2D([], [], **look)
-    subtitle = f"Share of {_of(points)} at or below each value of: {noted.measures(points)}"
+        name = points.named(x, "x")
+        legend[name] = Line2D([], [], **look)
+    subjects = _subjects(points)
+    subtitle = f"Share of {subjects} at or below each value of: {noted.measures(points)}"
     height = PANEL * len(rows) + 0.51
     inches = panels.width(rows) - 0.5
     figure, _, drawn = panels.drawing(points, rows, subtitle, height, inches, legend)
@@ -67,7 +74,7 @@ def draw(points: Points) -> Figure:
             continue
         by_measure[cells[0].measure].append(axis)
         if panel.at_left is None:
-            axis.set_ylabel(f"{_of(points)} (%)")
+            axis.set_ylabel(f"{subjects} (%)")
         if panel.below is None:
             axis.set_xlabel(cells[0].label)
     for measure, axes in by_measure.items():  # one quantity has one kind of axis

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from itertools import product, starmap
+from itertools import starmap
 
 from matplotlib.figure import Figure
 
@@ -26,13 +26,15 @@ numbers = Points.means
 
 def notes(points: Points) -> tuple[str, ...]:
     """What dots, rings and intervals are, and which cells have no effect to draw."""
-    shown = f"{noted.measured(points)}, {noted.over(points)}"
+    measured = noted.measured(points)
+    shown = f"{measured}, {noted.over(points)}"
     if not points.artifact.baseline:
         text = f"Dots: {shown}{_interval(points)}."
         return noted.of(points, text, noted.published(points, "Rings repeat"))
     text = f"Differences from the baseline in {shown}"
     if noted.several(points):
-        text += f", with {words.confidence(points.config)} intervals {HOLM}"
+        confidence = words.confidence(points.config)
+        text += f", with {confidence} intervals {HOLM}"
     silent = []
     for name, cell in _in_full(points):
         if math.isnan(cell.gain) and not cell.is_baseline:
@@ -50,12 +52,14 @@ def _interval(points: Points) -> str:
 
 def _sections(points: Points) -> dict[str, list[tuple[str, Point]]]:
     """Names and cells for each point of ``rows`` and of ``panels``, by its name. Of means, only those that were run."""
-    keys = (*words.varying(points.axis("panels")), *words.varying(points.axis("rows")))
+    keys = panels.keys(points, ("panels", "rows"))
     lines = points.axis("x") if points.artifact.baseline else points.measured("x")
+    names = [points.named(x, "x") for x in lines]
     sections = {}
-    for row, panel in product(points.measured("rows"), points.measured("panels")):
-        title = points.called({**panel, **row}, keys)
-        sections[title] = [(points.named(x, "x"), points.at(panel, row, x)) for x in lines]
+    for point in points.combinations("rows", "panels"):
+        title = points.called(point, keys)
+        cells = [points.at(point, x) for x in lines]
+        sections[title] = list(zip(names, cells, strict=True))
     return sections
 
 
@@ -64,7 +68,8 @@ def _in_full(points: Points) -> list[tuple[str, Point]]:
     cells = []
     for title, of_section in _sections(points).items():
         for name, cell in of_section:
-            cells.append((f"{title}, {name}" if title else name, cell))
+            in_full = f"{title}, {name}" if title else name
+            cells.append((in_full, cell))
     return cells
 
 
@@ -76,15 +81,16 @@ def draw(points: Points) -> Figure:
     if of_effects:
         label += ", difference"
         subtitle += ": difference from the baseline"
-        baselines = [f"{name}: {cell.ours}" for name, cell in _in_full(points) if cell.is_baseline]
+        cells = _in_full(points)
+        baselines = [f"{name}: {cell.ours}" for name, cell in cells if cell.is_baseline]
         if len(baselines) == 1:
             subtitle += f", {baselines[0]}"
     else:
         pretrainings = noted.over(points, "pretrainings")
         subtitle += f": {pretrainings}{_interval(points)}"
     sections = []
-    for title, cells in _sections(points).items():
-        rows = _effects(cells) if of_effects else list(starmap(_mean, cells))
+    for title, named in _sections(points).items():
+        rows = _effects(named) if of_effects else list(starmap(_mean, named))
         sections.append(Estimates(title, rows))
     frame = panels.frame(points, subtitle)
     return intervals.draw(frame, sections, label, zero=of_effects)

@@ -41,7 +41,8 @@ numbers = Points.means
 
 def notes(points: Points) -> tuple[str, ...]:
     """What squares are, the range of each control (``untrained encoder 84.5 to 90.5``), and what is in parentheses."""
-    text = f"Squares: {noted.measured(points)}, {noted.over(points)}. All panels share one colour scale."
+    squares = f"{noted.measured(points)}, {noted.over(points)}"
+    text = f"Squares: {squares}. All panels share one colour scale."
     by_kind = defaultdict(list)
     for control in points.controls:
         by_kind[str(control.coordinates["variant"])].append(control)
@@ -49,20 +50,25 @@ def notes(points: Points) -> tuple[str, ...]:
     for kind, own in by_kind.items():
         own.sort(key=lambda control: control.mean)
         ends = dict.fromkeys((own[0].mean_text, own[-1].mean_text))
-        controls.append(f"{words.CONTROLS[kind]} {' to '.join(ends)}")
+        levels = " to ".join(ends)
+        controls.append(f"{words.CONTROLS[kind]} {levels}")
     printed = noted.published(points, "In parentheses: the numbers of")
-    return noted.of(points, text, f"Controls: {'; '.join(controls)}." if controls else "", printed)
+    listed = f"Controls: {'; '.join(controls)}." if controls else ""
+    return noted.of(points, text, listed, printed)
 
 
 def draw(points: Points) -> Figure:
     """A heat map for each panel, with as many in a row as leave room for the numbers."""
-    wide, high = len(points.measured("columns")), len(points.measured("rows"))
+    wide = len(points.measured("columns"))
+    high = len(points.measured("rows"))
     combinations = points.measured("panels")
     with_room = int(figures.WIDTH / (SQUARE * wide + BESIDE))
-    rows = panels.arranged(combinations, max(1, min(len(combinations), with_room, 3)))
+    most = max(1, min(len(combinations), with_room, 3))
+    rows = panels.arrange(combinations, most)
     inches = panels.width(rows)
     height = len(rows) * (HIGH * high + 0.9) + 0.4
-    text = f"{noted.measures(points)}: {noted.over(points, 'pretrainings')}"
+    pretrainings = noted.over(points, "pretrainings")
+    text = f"{noted.measures(points)}: {pretrainings}"
     if any(cell.beside for cell in points.every):
         text += ". In parentheses: the published number"
     subtitle = panels.subtitle(points, text, "rows", "columns")
@@ -73,17 +79,18 @@ def draw(points: Points) -> Figure:
         if panel.at_left is not None:
             panel.axis.set_yticklabels([])
             panel.axis.set_ylabel("")
-    meshes = [panel.axis.collections[0] for panel in drawn if panel.axis.collections]
+    axes = [panel.axis for panel in drawn]
+    meshes = [axis.collections[0] for axis in axes if axis.collections]
     if meshes:
-        axes = [panel.axis for panel in drawn]
-        colour_bar(part, meshes[0], axes, points.every[0].label, pad=0.02, aspect=22)
+        label = points.every[0].label
+        colour_bar(part, meshes[0], axes, label, pad=0.02, aspect=22)
     return figure
 
 
 def _limits(points: Points) -> tuple[float, float]:
     """The ends of the colour scale."""
-    means = [cell.mean for cell in points.every if math.isfinite(cell.mean)] or [0.0]
-    low, high = min(means), max(means)
+    finite = [cell.mean for cell in points.every if math.isfinite(cell.mean)]
+    low, high = min(finite, default=0.0), max(finite, default=0.0)
     wider = 0.0
     if points.every[0].measure.unit == "%":
         wider = max(0.0, SPAN - (high - low)) / 2
@@ -118,18 +125,20 @@ def _draw_squares(
     )
     # black or white, whichever has more contrast by WCAG 2 (seaborn's own rule differs)
     colours = np.asarray(axis.collections[0].get_facecolor())
-    for text, colour in zip(axis.texts, colours[np.isfinite(numbers).flat], strict=True):
+    of_numbers = colours[np.isfinite(numbers).flat]
+    for text, colour in zip(axis.texts, of_numbers, strict=True):
         text.set_color("black" if relative_luminance(colour) > EQUAL_CONTRAST else "white")
     axis.set_facecolor("#EFEFEF")
     axis.grid(visible=False)
     for down, right in np.argwhere(np.isnan(numbers)):
         reason = squares[down, right].ours.replace(" ", "\n")
         axis.text(right + 0.5, down + 0.5, reason, **LOST)
-    columns, rows = panels.ticks(points, "columns"), panels.ticks(points, "rows")
+    columns = panels.ticks(points, "columns")
+    rows = panels.ticks(points, "rows")
     panels.name_ticks(axis, columns.names, inches, 0.5)
-    axis.set_xlabel(panels.folded(columns.label, inches))
+    axis.set_xlabel(panels.fold(columns.label, inches))
     axis.set_yticks(np.arange(high) + 0.5, rows.names, rotation=0)
-    label = axis.set_ylabel(panels.folded(rows.label, HIGH * high))
+    label = axis.set_ylabel(panels.fold(rows.label, HIGH * high))
     if len(rows.label) < 3:
         label.set(rotation=0, va="center", ha="right")
     axis.tick_params(length=0)
@@ -137,4 +146,5 @@ def _draw_squares(
 
 def _text(cell: Point) -> str:
     """Our number, and the printed one below it."""
-    return cell.mean_text + (f"\n({cell.printed})" if cell.beside else "")
+    printed = f"\n({cell.printed})" if cell.beside else ""
+    return cell.mean_text + printed

@@ -4,6 +4,7 @@ import math
 from collections import defaultdict
 from collections.abc import Sequence
 from itertools import chain
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -72,9 +73,14 @@ def notes(points: Points) -> tuple[str, ...]:
 
 def _spread(points: Points) -> str:
     """What is drawn of the spread over seeds: bands, or single runs."""
-    banded = [_is_banded(cell) for cell in points.every if cell.count("n") > 1]
-    bands = f"; bands: {words.confidence(points.config)} t intervals" if any(banded) else ""
-    return bands if all(banded) else f"{bands}; thin lines: single runs"
+    several = [cell for cell in points.every if cell.count("n") > 1]
+    banded = list(map(_is_banded, several))
+    text = ""
+    if any(banded):
+        text += f"; bands: {words.confidence(points.config)} t intervals"
+    if not all(banded):
+        text += "; thin lines: single runs"
+    return text
 
 
 def _is_banded(cell: Point) -> bool:
@@ -82,7 +88,8 @@ def _is_banded(cell: Point) -> bool:
 
     On a logarithmic axis, which a measure without unit and bounds may have, t intervals would fall off the floor.
     """
-    return cell.count("n") >= BAND_FROM and bool(cell.measure.unit or cell.measure.bounded)
+    in_range = bool(cell.measure.unit) or cell.measure.bounded
+    return in_range and cell.count("n") >= BAND_FROM
 
 
 def _levels(points: Points) -> dict[str, str]:
@@ -104,13 +111,14 @@ def draw(points: Points) -> Figure:
     of_panels, of_lines, most = "panels", "lines", 3
     if _has_too_many_lines(points, every):
         of_panels, of_lines, most = "lines", "panels", 4
-    rows = panels.arranged(points.measured(of_panels), most)
+    rows = panels.arrange(points.measured(of_panels), most)
     inches = panels.width(rows)
     x = panels.ticks(points, "x")
-    slant = not x.places and panels.wrapped(x.names, inches)[1]
+    slant = not x.places and panels.in_lines(x.names, inches)[1]
     height = PANEL * len(rows) + (1.0 if slant else 0.4)
     looks = _looks(points.measured(of_lines))
-    text = f"{noted.measures(points)}. Lines: {noted.over(points, 'pretrainings')}{_spread(points)}"
+    pretrainings = noted.over(points, "pretrainings")
+    text = f"{noted.measures(points)}. Lines: {pretrainings}{_spread(points)}"
     figure, _, drawn = panels.drawing(
         points,
         rows,
@@ -128,13 +136,17 @@ def draw(points: Points) -> Figure:
             panels.blank(axis, cells.flat)
         else:
             places = _across(axis, x, inches)
-            curves = [_curve(line, places, look) for line, look in zip(cells, looks, strict=True)]
+            curves = []
+            for line, look in zip(cells, looks, strict=True):
+                curves.append(_curve(line, places, look))
             _draw_curves(axis, points, curves)
-            alike[tuple(point.get(key) for key in ("measure", *words.DATA))].append(axis)
-        if panel.at_left is None or panel.at_left.get("measure") != point.get("measure"):
+            measured_on = tuple(point.get(key) for key in ("measure", *words.DATA))
+            alike[measured_on].append(axis)
+        at_left = panel.at_left
+        if at_left is None or at_left.get("measure") != point.get("measure"):
             axis.set_ylabel(cells[0, 0].label)
         if panel.below is None:
-            axis.set_xlabel(panels.folded(x.label, inches - BESIDE))
+            axis.set_xlabel(panels.fold(x.label, inches - BESIDE))
         elif slant:
             axis.tick_params(axis="x", labelbottom=False)
     for axes in alike.values():
@@ -183,7 +195,7 @@ def _legend(
             continue
         name = points.called(line, words.varying(lines))
         ends = points.array(of_panels, "x", at=line)[:, -1]
-        lost = panels.lost(ends)
+        lost = panels.reasons(ends)
         if lost and np.isnan(means(ends)).all():
             name += f" ({lost} at {last})"
         entries[name] = Line2D([], [], **look)
@@ -208,7 +220,7 @@ def _legend(
 
 def _curve(cells: Sequence[Point], places: Sequence[float], look: Look) -> Curve:
     """The cells of a line at their places along the axis x, in the order of these."""
-    by_place = sorted(zip(places, cells, strict=True), key=lambda placed: placed[0])
+    by_place = sorted(zip(places, cells, strict=True), key=itemgetter(0))
     numbers = []
     for x, cell in by_place:
         low, high = cell.ends
@@ -271,7 +283,8 @@ def _draw_line(axis: Axes, points: Points, curve: Curve) -> None:
         zorder=3,
         **curve.look,
     )
-    if any(cell.count("n") > 1 and not _is_banded(cell) for cell in curve.cells):
+    several = [cell for cell in curve.cells if cell.count("n") > 1]
+    if not all(map(_is_banded, several)):
         runs = points.table("measurements").dropna(subset="value")
         runs = runs.merge(measured[["x", "coordinates"]], on="coordinates")
         for _, run in runs.sort_values("x").groupby("seed"):
@@ -299,7 +312,8 @@ def _set_y(
 ) -> None:
     """The axis y: logarithmic if the lines spread far. Wide bands are cut off, because they hide the lines."""
     low, high = of_lines
-    if low > 0 and high / low >= LOG_RANGE and not (measure.unit or measure.bounded):
+    in_range = measure.unit or measure.bounded
+    if low > 0 and high / low >= LOG_RANGE and not in_range:
         axis.set_yscale("log")
         log_ticks(axis.yaxis)
         axis.set_ylim(low / 1.3, high * 1.3)
@@ -307,7 +321,9 @@ def _set_y(
     lowest, highest = of_all
     room = 0.5 * (high - low) or 1.0
     margin = 0.06 * (high - low) or 0.5
-    axis.set_ylim(max(lowest, low - room) - margin, min(highest, high + room) + margin)
+    bottom = max(lowest, low - room)
+    top = min(highest, high + room)
+    axis.set_ylim(bottom - margin, top + margin)
 
 
 def _share_y(axes: Sequence[Axes]) -> None:
@@ -344,7 +360,8 @@ def _across(axis: Axes, x: Ticks, inches: float) -> Sequence[float]:
         axis.set_xticks(numbers[with_room])
     else:
         axis.xaxis.set_major_locator(MaxNLocator(5, integer=True))
-    axis.xaxis.set_major_formatter(FuncFormatter(lambda value, _: words.short(normal(value))))
+    in_print = FuncFormatter(lambda value, _: words.short(normal(value)))
+    axis.xaxis.set_major_formatter(in_print)
     axis.xaxis.set_minor_locator(NullLocator())
     return x.places
 

@@ -1,7 +1,6 @@
 """Grids of pictures that a probe chose or made: rows, columns and captions are the probe's, panels are cells."""
 
 import textwrap
-from itertools import product
 from typing import Any
 
 import numpy as np
@@ -39,10 +38,12 @@ def numbers(points: Points) -> str:
 
 def notes(points: Points) -> tuple[str, ...]:
     table = points.table("pictures")
-    seeds = ", ".join(f"{seed:g}" for seed in sorted(set(table["seed"])))
-    of_seeds = f" of seed {seeds}" if seeds else ""
-    text = f"Shown: {counted(len(table), 'picture')}{of_seeds}, {_subject(points)}."
-    return noted.of(points, text)
+    shown = counted(len(table), "picture")
+    seeds = sorted(set(table["seed"]))
+    if seeds:
+        listed = ", ".join(f"{seed:g}" for seed in seeds)
+        shown += f" of seed {listed}"
+    return noted.of(points, f"Shown: {shown}, {_subject(points)}.")
 
 
 def _subject(points: Points) -> str:
@@ -61,7 +62,8 @@ def _subject(points: Points) -> str:
 
 
 def _are_numbers(texts: pd.Series) -> bool:
-    return len(texts) > 0 and bool(pd.to_numeric(texts, errors="coerce").notna().all())
+    numbers = pd.to_numeric(texts, errors="coerce")
+    return len(texts) > 0 and bool(numbers.notna().all())
 
 
 def draw(points: Points) -> Figure:
@@ -69,29 +71,38 @@ def draw(points: Points) -> Figure:
     subject = _subject(points)
     subtitle = subject[:1].upper() + subject[1:]
     beside = points.axis("panels")
-    every = [{**panel, **row} for row, panel in product(points.axis("rows"), beside)]
-    grids = {cell: _Grid(table) for cell, table in points.by_cell("pictures").items()}
+    every = points.combinations("rows", "panels")
+    tables = points.by_cell("pictures")
+    grids = {cell: _Grid(table) for cell, table in tables.items()}
     if not grids:
         inches = figures.WIDTH - AROUND
         figure, _, (panel,) = panels.drawing(points, [every[:1]], subtitle, LOWEST, inches)
         panels.blank(panel.axis, points.every)
         return figure
     shown = [point for point in every if points.at(point).text in grids]
-    most = int(figures.WIDTH / max(grid.least for grid in grids.values())) or 1
+    least = max(grid.least for grid in grids.values())
+    most = int(figures.WIDTH / least) or 1
     if 1 < len(beside) < most:
         most = len(beside)
-    rows = panels.arranged(shown, most)
+    rows = panels.arrange(shown, most)
     inches = panels.width(rows) - AROUND
     heights = []
     for row in rows:
-        heights.append(max(grids[points.at(point).text].height(inches) for point in row))
+        cells = [points.at(point).text for point in row]
+        height = max(grids[cell].height(inches) for cell in cells)
+        heights.append(height)
     figure, _, drawn = panels.drawing(
-        points, rows, subtitle, sum(heights), inches, height_ratios=heights
+        points,
+        rows,
+        subtitle,
+        sum(heights),
+        inches,
+        height_ratios=heights,
     )
     stack = png.read(points.checked("pictures.png"))
     for panel in drawn:
-        grid = grids[points.at(panel.point).text]
-        grid.draw(panel.axis, stack, inches)
+        cell = points.at(panel.point)
+        grids[cell.text].draw(panel.axis, stack, inches)
     return figure
 
 
@@ -102,7 +113,7 @@ class _Grid:
         self.table = table.astype({"top": int, "height": int, "width": int})
         self.rows = list(table["row"].unique())
         self.columns = list(table["column"].unique())
-        self.named = any(self.columns) and not _are_numbers(pd.Series(self.columns))
+        self.named = any(self.columns) and not _are_numbers(table["column"])
         """Whether columns have a heading; numbers only count."""
         letters = table["caption"].str.len().max()
         self.caption = LINE if letters else 0.0
@@ -115,8 +126,8 @@ class _Grid:
     def step(self, inches: float) -> tuple[float, float]:
         """Inches from a picture to the next one, to the right and down, in a panel of that width."""
         right = min(LARGEST, (inches - self.beside) / len(self.columns))
-        shape = float((self.table["height"] / self.table["width"]).max())
-        down = (right - BETWEEN) * shape + BETWEEN + self.caption
+        shapes = self.table["height"] / self.table["width"]
+        down = (right - BETWEEN) * float(shapes.max()) + BETWEEN + self.caption
         return right, down
 
     def height(self, inches: float) -> float:
@@ -151,12 +162,15 @@ class _Grid:
         axis.set_xlim(0, right * len(self.columns))
         axis.set_ylim(down * len(self.rows), 0)
         axis.set(aspect="equal", anchor="NW")
-        names = [textwrap.fill(row, int(WIDEST / LETTER)) for row in self.rows]
-        middles = np.arange(len(names)) * down + (down - self.caption) / 2
+        most = int(WIDEST / LETTER)
+        names = [textwrap.fill(row, most) for row in self.rows]
+        middle = (down - self.caption) / 2
+        middles = np.arange(len(names)) * down + middle
         axis.set_yticks(middles, names, fontsize=7.5)
         axis.set_xticks([])
         if self.named:
-            centres = (np.arange(len(self.columns)) + 0.5) * right - BETWEEN / 2
+            steps = np.arange(len(self.columns)) + 0.5
+            centres = steps * right - BETWEEN / 2
             axis.set_xticks(centres, self.columns, fontsize=7.5)
         axis.tick_params(
             length=0,

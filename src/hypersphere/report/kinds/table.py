@@ -28,7 +28,9 @@ def draw(points: Points) -> Grid:
     corner = []
     for first, *_ in groups:
         name = words.key(points.paper, first)
-        corner.append(name if "." in first else name[:1].upper() + name[1:])
+        if "." not in first:
+            name = name[:1].upper() + name[1:]
+        corner.append(name)
     cells = points.array("rows", "columns")
     has_claim = np.vectorize(lambda cell: cell.claim is not None)(cells)
     published = has_claim.any(axis=0)
@@ -36,7 +38,8 @@ def draw(points: Points) -> Grid:
     controls: dict[str, dict[str, Line]] = {kind: {} for kind in words.CONTROLS}
     for row, of_row in zip(rows, cells, strict=True):
         labels = [points.called(row, keys) for keys in groups]
-        lines.append(Line(tuple(labels), _texts(of_row, published)))
+        texts = _texts(of_row, published)
+        lines.append(Line(tuple(labels), texts))
         for kind, drawn in controls.items():
             of_kind = [points.control(kind, cell) for cell in of_row]
             same = " ".join(control.text for control in of_kind)
@@ -45,7 +48,8 @@ def draw(points: Points) -> Grid:
             own = of_kind[0].coordinates.keys() - {"method", "variant"}
             lacking = [at for at, keys in enumerate(groups) if own.isdisjoint(keys)]
             names = _names_of_control(words.CONTROLS[kind], labels, lacking)
-            drawn[same] = Line(names, _texts(of_kind, published), control=True)
+            texts = _texts(of_kind, published)
+            drawn[same] = Line(names, texts, control=True)
     for drawn in controls.values():
         lines += drawn.values()
     head = _head(points, cells.T, published)
@@ -101,23 +105,25 @@ def _head(
 
     Below the latter stands, as ``on CIFAR-10``, what the published numbers are of, if that is not what was measured.
     """
-    rows = list[tuple[Head, ...]]()
+    rows: list[tuple[Head, ...]] = []
     axis = points.measured("columns")
     spans = 1 + published
     outer: list[tuple[str, ...]] = [()] * len(axis)
     for keys in words.together(words.varying(axis)):
         names = [points.called(point, keys) for point in axis]
         outer = [(*above, name) for above, name in zip(outer, names, strict=True)]
+        columns_below = zip(outer, spans, strict=True)
         heads = []
-        for path, same in groupby(zip(outer, spans, strict=True), key=itemgetter(0)):
-            span = sum(span for _, span in same)
-            heads.append(Head(path[-1], span=int(span)))
+        for path, same in groupby(columns_below, key=itemgetter(0)):
+            span = sum(int(span) for _, span in same)
+            heads.append(Head(path[-1], span=span))
         rows.append(tuple(heads))
-    last_row = list[Head]()
+    last_row: list[Head] = []
     for column, is_published in zip(columns, published, strict=True):
         last_row.append(Head("ours"))
         if is_published:
-            last_row.append(Head("published", _on_other_data(points, column)))
+            other_data = _on_other_data(points, column)
+            last_row.append(Head("published", other_data))
     return (*rows, tuple(last_row))
 
 
@@ -125,7 +131,8 @@ def _on_other_data(points: Points, column: Sequence[Point]) -> str:
     """``on CIFAR-10``: what a column's published numbers are of; empty if that is what was measured."""
     if not any(cell.stands_in for cell in column):
         return ""
-    names = {words.point(points.paper, cell.coordinates, words.DATA) for cell in column}
+    paper = points.paper
+    names = {words.point(paper, cell.coordinates, words.DATA) for cell in column}
     if len(names) > 1:
         return "on the named data"
     return f"on {names.pop().removeprefix('→ ')}"
@@ -147,7 +154,8 @@ def notes(points: Points) -> tuple[str, ...]:
         marks = "Low power: too few degrees of freedom."
     baseline = points.artifact.baseline
     if baseline is not None:
-        other = words.point(points.paper, coordinates.ordered(baseline), baseline)
+        cell_of_baseline = coordinates.ordered(baseline)
+        other = words.point(points.paper, cell_of_baseline, baseline)
         text += f"; below it, the difference from {other}, all else equal"
         if any("[" in one.difference for one in cells):
             confidence = words.confidence(points.config)
@@ -158,6 +166,7 @@ def notes(points: Points) -> tuple[str, ...]:
     floors = dict.fromkeys(one.summary.get("floor") for one in cells)
     controls = " or ".join(words.CONTROLS[floor] for floor in floors if floor)
     if controls:
-        marks += f" {FLOORED.strip()} not shown to be above the {controls}."
+        dagger = FLOORED.strip()
+        marks += f" {dagger} not shown to be above the {controls}."
     published = noted.published(points, "The published column repeats", beside_others=True)
     return noted.of(points, f"{text}.", marks, published)
