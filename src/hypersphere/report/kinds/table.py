@@ -33,7 +33,7 @@ def draw(points: Points) -> Grid:
         corner.append(name)
     cells = points.array("rows", "columns")
     has_claim = np.vectorize(lambda cell: cell.claim is not None)(cells)
-    published = has_claim.any(axis=0)
+    published = has_claim.any(axis=0).tolist()
     lines = []
     controls: dict[str, dict[str, Line]] = {kind: {} for kind in words.CONTROLS}
     for row, of_row in zip(rows, cells, strict=True):
@@ -107,7 +107,7 @@ def _head(
     """
     rows: list[tuple[Head, ...]] = []
     axis = points.measured("columns")
-    spans = 1 + published
+    spans = [1 + is_published for is_published in published]
     outer: list[tuple[str, ...]] = [()] * len(axis)
     for keys in words.together(words.varying(axis)):
         names = [points.called(point, keys) for point in axis]
@@ -115,7 +115,7 @@ def _head(
         columns_below = zip(outer, spans, strict=True)
         heads = []
         for path, same in groupby(columns_below, key=itemgetter(0)):
-            span = sum(int(span) for _, span in same)
+            span = sum(span for _, span in same)
             heads.append(Head(path[-1], span=span))
         rows.append(tuple(heads))
     last_row: list[Head] = []
