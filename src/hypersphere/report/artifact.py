@@ -256,15 +256,14 @@ class Point:
 
     @property
     def fields(self) -> dict[str, Any]:
-        """Of ``FIELDS``, those that are known."""
-        fields: dict[str, Any] = {**self.coordinates, "coordinates": self.text}
-        for name in MEASURED:
-            fields[name] = self.summary.get(name)
+        """Of ``FIELDS``, those that are known, and more of the summary."""
+        fields: dict[str, Any] = {**self.coordinates, **self.summary}
         for name, column in EFFECT.items():
             fields[name] = self.effect.get(column)
         if self.claim:
             fields["published"] = self.claim.reported
             fields["published_std"] = self.claim.reported_std
+        fields["coordinates"] = self.text
         fields["setting"] = coordinates.setting(self.coordinates)
         fields["missing"] = self.missing
         return fields
@@ -285,7 +284,8 @@ class Points(Context):
 
     def by_cell(self, name: str) -> dict[str, pd.DataFrame]:
         """The rows of a tidy table, by the coordinates of their cell."""
-        return {str(cell): rows for cell, rows in self.table(name).groupby("coordinates")}
+        groups = self.table(name).groupby("coordinates")
+        return {str(cell): rows for cell, rows in groups}
 
     def checked(self, file: str) -> Path:
         """One of the artifact's tidy files, as its manifest says."""

@@ -64,9 +64,9 @@ class OurStudy:
 
 def of_project(config: Config, compared: pd.DataFrame) -> Iterator[OurStudy]:
     """Every study of ours; ``compared`` is studies.csv."""
-    asked = questions.load(config)
+    by_name = questions.load(config)
     for paper, name, plan in _studies(config):
-        limits = asked[name][1].limits if name in asked else []
+        limits = by_name[name][1].limits if name in by_name else []
         of_study = list(comparisons(config, paper, name, compared))
         of_checks = checks(config, paper, name, compared)
         yield OurStudy(paper, name, plan, of_study, of_checks, limits)

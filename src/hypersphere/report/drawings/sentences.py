@@ -8,14 +8,14 @@ ASKED = {"all": "everywhere", "most": "in most places", "some": "somewhere"}
 
 
 def sentences(table: pd.DataFrame, claims: pd.DataFrame) -> Layout:
-    told = claims.set_index("id").loc[table["claim"]].reset_index()
+    of_claims = claims.set_index("id").loc[table["claim"]].reset_index()
     places = table["fails"].map(_place_in_words, na_action="ignore")
     shown = {
-        "Sentence": told["sentence"],
-        "Of": told["source"],
+        "Sentence": of_claims["sentence"],
+        "Of": of_claims["source"],
         "To hold": table["asked"].map(ASKED),
         "Holds in": table["held"].astype(str) + " of " + table["places"].astype(str),
-        "Verdict": told["verdict"],
+        "Verdict": of_claims["verdict"],
         "The first place where it fails": places.fillna("–"),
     }
     note = (

@@ -88,8 +88,12 @@ def _is_banded(cell: Point) -> bool:
 
     On a logarithmic axis, which a measure without unit and bounds may have, t intervals would fall off the floor.
     """
-    in_range = bool(cell.measure.unit) or cell.measure.bounded
-    return in_range and cell.count("n") >= BAND_FROM
+    return cell.count("n") >= BAND_FROM and not _is_open(cell.measure)
+
+
+def _is_open(measure: Measure) -> bool:
+    """Whether a measure has neither unit nor bounds, so that its axis may be logarithmic."""
+    return not measure.unit and not measure.bounded
 
 
 def _levels(points: Points) -> dict[str, str]:
@@ -312,8 +316,7 @@ def _set_y(
 ) -> None:
     """The axis y: logarithmic if the lines spread far. Wide bands are cut off, because they hide the lines."""
     low, high = of_lines
-    in_range = measure.unit or measure.bounded
-    if low > 0 and high / low >= LOG_RANGE and not in_range:
+    if _is_open(measure) and low > 0 and high / low >= LOG_RANGE:
         axis.set_yscale("log")
         log_ticks(axis.yaxis)
         axis.set_ylim(low / 1.3, high * 1.3)
