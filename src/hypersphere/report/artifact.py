@@ -204,9 +204,13 @@ class Point:
         std = self.number("std")
         if math.isnan(std) and self.control:  # chance and raw pixels are one number, not a mean
             return self.mean_text
-        spread = "" if math.isnan(std) else f" ± {words.number(std, self.measure.decimals)}"
-        counts = [str(self.count("n")), *(f"{count} {how}" for how, count in lost.items())]
-        return f"{self.mean_text}{spread} ({'; '.join(counts)})"
+        text = self.mean_text
+        if not math.isnan(std):
+            text += f" ± {words.number(std, self.measure.decimals)}"
+        counts = [str(self.count("n"))]
+        for reason, count in lost.items():
+            counts.append(f"{count} {reason}")
+        return f"{text} ({'; '.join(counts)})"
 
     @property
     def interval(self) -> tuple[float, float]:
@@ -240,8 +244,9 @@ class Point:
         low, high = self.interval
         if math.isnan(low):
             return f"{text}, no interval" if self.has_intervals else text
+        interval = words.interval(low, high, self.measure.decimals, self.measure)
         low_power = " low power" if self.effect["low_power"] else ""
-        return f"{text} {words.interval(low, high, self.measure.decimals, self.measure)}{low_power}"
+        return f"{text} {interval}{low_power}"
 
     @property
     def printed(self) -> str:
@@ -279,7 +284,8 @@ class Points(Context):
     def table(self, name: str) -> pd.DataFrame:
         """A tidy table of the artifact, with the columns that provenance/columns.py describes."""
         if name not in self._tables:
-            self._tables[name] = tables.read(self.checked(f"{name}.csv"), columns.TABLES[name])
+            file = self.checked(f"{name}.csv")
+            self._tables[name] = tables.read(file, columns.TABLES[name])
         return self._tables[name]
 
     def by_cell(self, name: str) -> dict[str, pd.DataFrame]:
@@ -330,8 +336,10 @@ class Points(Context):
 
     def _stands_in(self, point: Coordinates) -> bool:
         """Whether another dataset than the named one is measured."""
-        measured = words.datasets_for(self.config, self.paper.paper, point)
-        return any(one and one.source and one.name != point[key] for key, one in measured.items())
+        for key, dataset in words.datasets_for(self.config, self.paper.paper, point).items():
+            if dataset and dataset.source and dataset.name != point[key]:
+                return True
+        return False
 
     @property
     def every(self) -> list[Point]:
@@ -395,19 +403,22 @@ class Points(Context):
         measured.
         """
         chosen = {key: point[key] for key in keys if key in point}
-        ran = ", ".join(filter(None, (self.here(key, [point]) for key in chosen)))
-        here = f" (here {ran})" if ran else ""
+        ran = [self.here(key, [point]) for key in chosen]
+        ran = list(filter(None, ran))
+        here = f" (here {', '.join(ran)})" if ran else ""
         measured = dict(chosen)
         for key, dataset in words.datasets_for(self.config, self.paper.paper, chosen).items():
             if dataset is None or dataset.source is None:
                 why = " at this scale" if dataset is None else ": no loader yet"
-                return f"{words.point(self.paper, chosen, chosen)} ({words.NOT_RUN}{why}){here}"
+                name = words.point(self.paper, chosen, chosen)
+                return f"{name} ({words.NOT_RUN}{why}){here}"
             measured[key] = dataset.name
         names = []
         for group in words.together(list(chosen)):
             name = words.point(self.paper, measured, group)
             if any(measured[key] != chosen[key] for key in group):
-                name += f" (for {words.point(self.paper, chosen, group).removeprefix('→ ')})"
+                published = words.point(self.paper, chosen, group)
+                name += f" (for {published.removeprefix('→ ')})"
             names.append(name)
         return ", ".join(names) + here
 
@@ -419,7 +430,8 @@ class Points(Context):
         part, _, name = key.partition(".")
         for cell in self.results.plan.artifacts[self.paper.paper, self.name]:
             at = dict(cell.coordinates).items()
-            if cell.missing or not cell.run or not any(point.items() <= at for point in points):
+            is_asked = any(point.items() <= at for point in points)
+            if cell.missing or not cell.run or not is_asked:
                 continue
             value: Scalar | None = cell.epoch
             if name:  # None: the run has the default of a component
@@ -428,7 +440,8 @@ class Points(Context):
         told = [(published, value) for published, value in ran if value is not None]
         if all(value == published or "%" in str(published) for published, value in told):
             return ""
-        return words.several(words.short(value) for _, value in sorted(told))
+        values = [words.short(value) for _, value in sorted(told)]
+        return words.several(values)
 
     def means(self) -> str:
         """The csv of every cell and control, with the columns ``FIELDS``."""

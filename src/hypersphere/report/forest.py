@@ -98,8 +98,9 @@ def rows(config: Config, claims: Sequence[Claim]) -> Rows:
             if len(alike) <= APART:
                 lines += [(subject(paper, claim, alike), [claim]) for claim in alike]
             else:
+                arms = _arms(paper, alike[0])
                 settings = counted(len(alike), "setting")
-                lines.append((f"{_arms(paper, alike[0])}, {settings}", alike))
+                lines.append((f"{arms}, {settings}", alike))
         if lines:
             shown[paper.title] = sorted(lines, key=_middle, reverse=True)
     return shown
@@ -141,7 +142,8 @@ def subject(paper: Paper, claim: Claim, beside: Sequence[Claim] = ()) -> str:
     """``MoCo v3, positives emphasised, CIFAR-10``; of the settings, those that tell the claim from those beside it."""
     point = _point(claim)
     if beside:
-        telling = {*ALWAYS_NAMED, *words.varying([_point(one) for one in beside])}
+        others = [_point(one) for one in beside]
+        telling = {*ALWAYS_NAMED, *words.varying(others)}
         point = {key: value for key, value in point.items() if key in telling}
     return f"{_arms(paper, claim)}, {words.point(paper, point, point)}"
 
@@ -171,7 +173,8 @@ def in_words(claim: Claim) -> str:
 
 
 def _point(claim: Claim) -> dict[str, Any]:
-    return {"dataset": claim["dataset"], **coordinates.parse(claim["setting"], claim["id"])}
+    setting = coordinates.parse(claim["setting"], claim["id"])
+    return {"dataset": claim["dataset"], **setting}
 
 
 def _arms(paper: Paper, claim: Claim) -> str:
@@ -201,7 +204,8 @@ def caption(claims: Sequence[Claim]) -> str:
     if any(claim["rung"] != "published" for claim in shown):
         sentences.append("Not a reproduction: small encoders on reduced data.")
     for claim in shown:
-        sentences.append(f"Scale {claim['scale']}, {RUNGS[claim['rung']]}.")
+        rung = RUNGS[claim["rung"]]
+        sentences.append(f"Scale {claim['scale']}, {rung}.")
     runs = _runs(shown, "n = {}", "n from {} to {}")
     device = words.distinct(claim["device"] for claim in shown)
     sentences.append(f"{runs} independent pretrainings of each variant; device {device}.")
@@ -210,21 +214,27 @@ def caption(claims: Sequence[Claim]) -> str:
 
 def _runs(claims: Sequence[Claim], one: str, several: str) -> str:
     """How many runs an arm has: in the words for one number, or for the least and the most."""
-    runs = sorted({int(claim["n"]) for claim in claims})
-    return one.format(*runs) if len(runs) == 1 else several.format(runs[0], runs[-1])
+    runs = {int(claim["n"]) for claim in claims}
+    if len(runs) == 1:
+        return one.format(*runs)
+    return several.format(min(runs), max(runs))
 
 
 def build(config: Config, claims: Sequence[Claim], folder: Path) -> None:
     """Write forest.{svg,png} and forest_short.{svg,png}, and the same for a narrow window as png."""
     every = rows(config, claims)
+    total = len(claims_of(every))
     for name, shown in zip(NAMES, (short(every), every), strict=True):
-        intervals.save(folder, name, partial(draw, config, shown, len(claims_of(every))))
+        drawn = partial(draw, config, shown, total)
+        intervals.save(folder, name, drawn)
 
 
 def draw(config: Config, shown: Rows, total: int, layout: Layout = intervals.PAGE) -> Figure:
     """Rows under the titles of their documents, on one axis of points of accuracy; some of ``total`` comparisons."""
     claims = claims_of(shown)
-    some = f"{len(claims)} of {total}" if len(claims) < total else str(total)
+    some = str(total)
+    if len(claims) < total:
+        some = f"{len(claims)} of {total}"
     title = f"Published effects and ours: {some} differences in accuracy"
     small = caption(claims)
     if any(claim["floored"] for claim in claims):

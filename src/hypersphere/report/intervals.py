@@ -112,7 +112,8 @@ class Estimates(NamedTuple):
 def save(folder: Path, name: str, drawn: Callable[[Layout], Figure]) -> None:
     """Write a drawing as svg and png, and as png for a narrow window."""
     with style.applied():
-        figures.save(drawn(PAGE), [folder / f"{name}.svg", folder / f"{name}.png"], "")
+        wide = [folder / f"{name}.svg", folder / f"{name}.png"]
+        figures.save(drawn(PAGE), wide, "")
         figures.save(drawn(PHONE), [folder / f"{name}{NARROW}.png"], "")
 
 
@@ -129,9 +130,11 @@ def draw(
     """The sections on one axis, with a line at ``zero``. At ``farthest`` it ends: arrows stand for what lies beyond."""
     height = 0.0
     for section in sections:
-        height += len(layout.title(section)) + sum(map(layout.room, section.rows))
+        rooms = map(layout.room, section.rows)
+        height += len(layout.title(section)) + sum(rooms)
     height = height or 1.0
-    handles = [Line2D([], [], label=name, **_look(mark)) for name, mark in (legend or {}).items()]
+    legend = legend or {}
+    handles = [Line2D([], [], label=name, **_look(mark)) for name, mark in legend.items()]
     lines_of_signs = math.ceil(len(handles) / layout.signs) or 1
     inches = AROUND + LINE * (height + lines_of_signs - 1)
     figure, part = figures.framed(frame, layout.width, inches)
@@ -206,7 +209,9 @@ def _draw_row(axis: Axes, row: Estimate, y: float, farthest: float) -> None:
         axis.plot(shown, [y, y], linewidth=width, zorder=2, **look)
     for mark in row.marks:
         _draw_mark(axis, mark, y, farthest, 3)
-    ends_of_lines = [Mark(end, row.colour, alpha=row.alpha) for end in (*row.thin, *row.thick)]
+    ends_of_lines = []
+    for end in (*row.thin, *row.thick):
+        ends_of_lines.append(Mark(end, row.colour, alpha=row.alpha))
     for mark in (*ends_of_lines, *row.marks):
         if abs(mark.value) > farthest:
             shape = "<" if mark.value < 0 else ">"

@@ -99,7 +99,8 @@ def comparisons(
     for artifact, title in titles.items():
         rows = _of_artifact(compared, paper, artifact)
         table = [head]
-        for arm, row in zip(short_names(config, paper, rows), rows, strict=True):
+        arms = short_names(config, paper, rows)
+        for arm, row in zip(arms, rows, strict=True):
             values = [_values_of_both(config, paper, name, row)] if tuned else []
             table.append([arm, *values, *_numbers(row, study)])
         if rows:
@@ -260,7 +261,8 @@ def progress(config: Config, counts: pd.DataFrame) -> Table:
     """How many runs of each part of each study are recorded, of those that its plan has; ``counts`` is progress.csv."""
     cells = {}
     for row in tables.rows(counts):
-        question = config.papers[row["paper"]].studies[row["study"]].question
+        studies = config.papers[row["paper"]].studies
+        question = studies[row["study"]].question
         runs = "{recorded:g} of {planned:g}"
         cells[question, row["part"]] = runs.format_map(row)
     return crossed("question", cells)
@@ -286,7 +288,8 @@ def draw(
     for paper, name, study in _studies(config):
         rows = _of_artifact(compared, paper, name)
         lines = []
-        for arm, row in zip(short_names(config, paper, rows), rows, strict=True):
+        arms = short_names(config, paper, rows)
+        for arm, row in zip(arms, rows, strict=True):
             lines.append(_line(arm, row, study))
         if lines:
             section = intervals.Estimates(_title(study), lines, study.margin)
@@ -298,12 +301,14 @@ def _title(study: Study) -> str:
     if study.closed:
         return f"{study.question} Closed: estimates"
     tuned = ", each arm at its best values" if study.tuned else ""
-    return f"{study.question} In {words.measure(study.measure)}{tuned}"
+    measure = words.measure(study.measure)
+    return f"{study.question} In {measure}{tuned}"
 
 
 def _line(arm: str, row: Row, study: Study) -> intervals.Estimate:
     """A comparison as a line of the forest."""
-    effect = words.signed(row["effect"], MEASURES[row["measure"]].decimals)
+    measure = MEASURES[row["measure"]]
+    effect = words.signed(row["effect"], measure.decimals)
     counted_as = direction(row, study)
     first = counted_as.replace(",", " ").split()[0]
     colour = COLOURS.get(first, style.GREY)

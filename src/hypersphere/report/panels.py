@@ -193,10 +193,11 @@ def subtitle(points: Points, text: str, *axes: str) -> str:
     sentences = [text]
     unrun = []
     for axis in axes:
-        run, published = len(points.measured(axis)), len(points.axis(axis))
+        run = len(points.measured(axis))
+        published = len(points.axis(axis))
         if run < published:
-            names = [words.key(points.paper, key) for key in keys(points, [axis])]
-            name = " and ".join(names)
+            varying = words.varying(points.axis(axis))
+            name = " and ".join(words.key(points.paper, key) for key in varying)
             unrun.append(f"{run} of {published} published values of {name} were run")
     if unrun:
         sentences.append("; ".join(unrun))
@@ -220,7 +221,8 @@ def _pixels_are_better(points: Points) -> bool:
 
 def reasons(cells: Iterable[Point]) -> str:
     """``diverged or undefined``: why runs of some cells have no value; empty where every run has one."""
-    return " or ".join(dict.fromkeys(chain.from_iterable(cell.lost for cell in cells)))
+    lost = chain.from_iterable(cell.lost for cell in cells)
+    return " or ".join(dict.fromkeys(lost))
 
 
 def blank(axis: Axes, cells: Iterable[Point]) -> None:

@@ -90,7 +90,8 @@ def draw(points: Points) -> Figure:
 def _limits(points: Points) -> tuple[float, float]:
     """The ends of the colour scale."""
     finite = [cell.mean for cell in points.every if math.isfinite(cell.mean)]
-    low, high = min(finite, default=0.0), max(finite, default=0.0)
+    low = min(finite, default=0.0)
+    high = max(finite, default=0.0)
     wider = 0.0
     if points.every[0].measure.unit == "%":
         wider = max(0.0, SPAN - (high - low)) / 2

@@ -32,6 +32,8 @@ LOG_RANGE = 8.0
 """An axis without unit and bounds is logarithmic if its largest mean is at least so many times its smallest."""
 BAND_FROM = 3
 """With at least so many seeds the interval is a band; with fewer, or on a logarithmic axis, each seed has a line."""
+MEASURED = ("measure", *words.DATA)
+"""The coordinates of a panel that say what is measured on which data."""
 MOST = 6
 """Lines of a panel that one can tell apart."""
 MOST_TICKS = 12
@@ -110,7 +112,8 @@ def draw(points: Points) -> Figure:
         text = (
             f"Not drawn: no line has two values at this scale. The numbers are in {points.name}.csv"
         )
-        figure, _ = figures.framed(panels.frame(points, text), figures.WIDTH, 0.1)
+        frame = panels.frame(points, text)
+        figure, _ = figures.framed(frame, figures.WIDTH, 0.1)
         return figure
     of_panels, of_lines, most = "panels", "lines", 3
     if _has_too_many_lines(points, every):
@@ -144,8 +147,8 @@ def draw(points: Points) -> Figure:
             for line, look in zip(cells, looks, strict=True):
                 curves.append(_curve(line, places, look))
             _draw_curves(axis, points, curves)
-            measured_on = tuple(point.get(key) for key in ("measure", *words.DATA))
-            alike[measured_on].append(axis)
+            measured = tuple(point.get(key) for key in MEASURED)
+            alike[measured].append(axis)
         at_left = panel.at_left
         if at_left is None or at_left.get("measure") != point.get("measure"):
             axis.set_ylabel(cells[0, 0].label)
@@ -160,8 +163,9 @@ def draw(points: Points) -> Figure:
 
 def _has_too_many_lines(points: Points, cells: np.ndarray[Any, Any]) -> bool:
     """Whether panels have more than ``MOST`` lines: then each line gets a panel, with a line for each panel."""
-    was_run = np.vectorize(lambda cell: cell.was_run, otypes=[bool])(cells)
-    most = was_run.any(axis=2).sum(axis=1).max()
+    was_run = np.vectorize(lambda cell: cell.was_run, otypes=[bool])
+    lines = was_run(cells).any(axis=2)
+    most = lines.sum(axis=1).max()
     of_measures = "measure" in words.varying(points.measured("panels"))
     return bool(most > MOST >= len(cells)) and not of_measures
 
@@ -238,7 +242,8 @@ def _curve(cells: Sequence[Point], places: Sequence[float], look: Look) -> Curve
                 "published": cell.published,
             }
         )
-    return Curve([cell for _, cell in by_place], pd.DataFrame(numbers), look)
+    ordered = [cell for _, cell in by_place]
+    return Curve(ordered, pd.DataFrame(numbers), look)
 
 
 def _draw_curves(axis: Axes, points: Points, curves: Sequence[Curve]) -> None:
@@ -251,7 +256,8 @@ def _draw_curves(axis: Axes, points: Points, curves: Sequence[Curve]) -> None:
     for curve in curves:
         banded = curve.numbers[list(map(_is_banded, curve.cells))]
         band(axis, banded, "x", curve.look["color"], alpha=0.18)
-    _set_y(axis, curves[0].cells[0].measure, of_lines, axis.dataLim.intervaly)
+    of_all = axis.dataLim.intervaly
+    _set_y(axis, curves[0].cells[0].measure, of_lines, of_all)
 
 
 def _draw_controls(axis: Axes, points: Points, kind: str, curves: Sequence[Curve]) -> None:

@@ -32,8 +32,8 @@ def draw(points: Points) -> Grid:
             name = name[:1].upper() + name[1:]
         corner.append(name)
     cells = points.array("rows", "columns")
-    has_claim = np.vectorize(lambda cell: cell.claim is not None)(cells)
-    published = has_claim.any(axis=0).tolist()
+    has_claim = np.vectorize(lambda cell: cell.claim is not None)
+    published = has_claim(cells).any(axis=0).tolist()
     lines = []
     controls: dict[str, dict[str, Line]] = {kind: {} for kind in words.CONTROLS}
     for row, of_row in zip(rows, cells, strict=True):
