@@ -261,8 +261,10 @@ class Point:
 
     @property
     def fields(self) -> dict[str, Any]:
-        """Of ``FIELDS``, those that are known, and more of the summary."""
-        fields: dict[str, Any] = {**self.coordinates, **self.summary}
+        """Of ``FIELDS``, those that are known. ``epoch`` is that of the runs, and not the published one."""
+        fields: dict[str, Any] = {**self.coordinates}
+        for name in MEASURED:
+            fields[name] = self.summary.get(name)
         for name, column in EFFECT.items():
             fields[name] = self.effect.get(column)
         if self.claim:
