@@ -11,7 +11,6 @@ from matplotlib.figure import Figure
 from hypersphere.config.rules import Answer
 from hypersphere.errors import HypersphereError
 from hypersphere.report import style, tuning
-from hypersphere.report.drawing import log_ticks
 from hypersphere.report.evidence import Evidence
 
 TABLE = "Table 1 of the norms paper follows\nfrom a penalty on the norm, not on its square"
@@ -107,7 +106,7 @@ def _draw_table(axes: Axes, claims: pd.DataFrame) -> None:
         ylim=(0.5, len(CELLS) + 0.6),
     )
     axes.set_yticks(rows, [f"norm {norm}, penalty {gamma}" for norm, gamma in CELLS])
-    log_ticks(axes.xaxis)
+    style.log_ticks(axes.xaxis)
 
 
 def _draw_curves(axes: Axes, raw_pixels: float) -> None:
@@ -153,7 +152,7 @@ def _draw_curves(axes: Axes, raw_pixels: float) -> None:
         xlabel="learning rate, as a multiple of the published rate",
         ylabel="kNN accuracy (%)",
     )
-    log_ticks(axes.xaxis, at=(1,))
+    style.log_ticks(axes.xaxis, at=(1,))
 
 
 def _raw_pixels(file: Path) -> float:

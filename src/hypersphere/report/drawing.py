@@ -1,14 +1,11 @@
-"""What several drawings share."""
+"""What drawings of several studies share."""
 
-from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.axis import Axis
 from matplotlib.colorbar import Colorbar
 from matplotlib.figure import FigureBase
-from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 
 def band(axes: Axes, rows: pd.DataFrame, x: str, colour: str, alpha: float = 0.15) -> None:
@@ -22,16 +19,3 @@ def colour_bar(figure: FigureBase, of: Any, axes: Any, label: str, **look: Any) 
     bar = figure.colorbar(of, ax=axes, label=label, **look)
     bar.ax.grid(visible=False)
     return bar
-
-
-def log_ticks(axis: Axis, at: Sequence[float] = (1, 2, 5)) -> None:
-    """Ticks at multiples of each decade of a logarithmic axis, in plain figures."""
-    axis.set_major_locator(LogLocator(subs=at))
-    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-    axis.set_minor_formatter(NullFormatter())
-
-
-def bare(axis: Axes) -> None:
-    """Remove the grid and the lines around an axis."""
-    axis.grid(visible=False)
-    axis.spines[:].set_visible(False)

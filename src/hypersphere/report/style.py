@@ -7,6 +7,9 @@ from typing import Any
 
 import matplotlib
 import matplotlib.style
+from matplotlib.axes import Axes
+from matplotlib.axis import Axis
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 matplotlib.use("Agg")
 
@@ -57,3 +60,16 @@ def applied() -> AbstractContextManager[None]:
 def nth(looks: Sequence[Any], at: int) -> Any:
     """One of a few colours, markers or dashes, which repeat."""
     return looks[at % len(looks)]
+
+
+def log_ticks(axis: Axis, at: Sequence[float] = (1, 2, 5)) -> None:
+    """Ticks at multiples of each decade of a logarithmic axis, in plain figures."""
+    axis.set_major_locator(LogLocator(subs=at))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axis.set_minor_formatter(NullFormatter())
+
+
+def bare(axis: Axes) -> None:
+    """Remove the grid and the lines around an axis."""
+    axis.grid(visible=False)
+    axis.spines[:].set_visible(False)

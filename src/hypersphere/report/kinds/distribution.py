@@ -9,7 +9,6 @@ from matplotlib.lines import Line2D
 from hypersphere.report import notes as noted
 from hypersphere.report import panels, style
 from hypersphere.report.artifact import Points
-from hypersphere.report.drawing import log_ticks
 from hypersphere.wording import counted
 
 OF = "runs"
@@ -82,5 +81,5 @@ def draw(points: Points) -> Figure:
         if panels.logarithmic(ends) and not measure.bounded:
             for axis in axes:
                 axis.set_xscale("log")
-                log_ticks(axis.xaxis)
+                style.log_ticks(axis.xaxis)
     return figure

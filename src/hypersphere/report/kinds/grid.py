@@ -12,7 +12,6 @@ from hypersphere.config.coordinates import Coordinates
 from hypersphere.report import figures, panels, style, words
 from hypersphere.report import notes as noted
 from hypersphere.report.artifact import Point, Points, means
-from hypersphere.report.drawing import colour_bar
 
 OF = "runs"
 AXES = {"panels": False, "rows": True, "columns": True}
@@ -82,8 +81,9 @@ def draw(points: Points) -> Figure:
     axes = [panel.axis for panel in drawn]
     meshes = [axis.collections[0] for axis in axes if axis.collections]
     if meshes:
-        label = points.every[0].label
-        colour_bar(part, meshes[0], axes, label, pad=0.02, aspect=22)
+        bar = part.colorbar(meshes[0], ax=axes, pad=0.02, aspect=22)
+        bar.set_label(points.every[0].label)
+        bar.ax.grid(visible=False)
     return figure
 
 

@@ -19,7 +19,6 @@ from hypersphere.config.measures import Measure
 from hypersphere.report import figures, panels, style, words
 from hypersphere.report import notes as noted
 from hypersphere.report.artifact import Point, Points, means
-from hypersphere.report.drawing import band, log_ticks
 from hypersphere.report.panels import Ticks
 
 OF = "runs"
@@ -255,7 +254,14 @@ def _draw_curves(axis: Axes, points: Points, curves: Sequence[Curve]) -> None:
     of_lines = tuple(axis.dataLim.intervaly)  # which the bands widen
     for curve in curves:
         banded = curve.numbers[list(map(_is_banded, curve.cells))]
-        band(axis, banded, "x", curve.look["color"], alpha=0.18)
+        axis.fill_between(
+            banded["x"],
+            banded["low"],
+            banded["high"],
+            color=curve.look["color"],
+            alpha=0.18,
+            linewidth=0,
+        )
     of_all = axis.dataLim.intervaly
     _set_y(axis, curves[0].cells[0].measure, of_lines, of_all)
 
@@ -324,7 +330,7 @@ def _set_y(
     low, high = of_lines
     if _is_open(measure) and low > 0 and high / low >= LOG_RANGE:
         axis.set_yscale("log")
-        log_ticks(axis.yaxis)
+        style.log_ticks(axis.yaxis)
         axis.set_ylim(low / 1.3, high * 1.3)
         return
     lowest, highest = of_all

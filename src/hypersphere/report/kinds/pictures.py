@@ -10,10 +10,9 @@ from matplotlib.figure import Figure
 
 from hypersphere.config import registry
 from hypersphere.provenance import pictures as png
-from hypersphere.report import figures, panels
+from hypersphere.report import figures, panels, style
 from hypersphere.report import notes as noted
 from hypersphere.report.artifact import Points
-from hypersphere.report.drawing import bare
 from hypersphere.wording import counted
 
 OF = "runs"
@@ -179,4 +178,4 @@ class _Grid:
             labelbottom=False,
             pad=2,
         )
-        bare(axis)
+        style.bare(axis)

@@ -14,7 +14,6 @@ from matplotlib.patches import Circle
 from hypersphere.report import figures, panels, style, words
 from hypersphere.report import notes as noted
 from hypersphere.report.artifact import Points
-from hypersphere.report.drawing import bare
 
 OF = "runs"
 AXES = {"rows": True, "columns": True}
@@ -114,7 +113,7 @@ def _draw_map(axis: Axes, dots: pd.DataFrame | None) -> None:
         axis.add_patch(circle)
     edge = 1.03 * RADIUS
     axis.set(xlim=(-edge, edge), ylim=(-edge, edge), aspect="equal", xticks=[], yticks=[])
-    bare(axis)
+    style.bare(axis)
     if dots is None:
         axis.text(0, 0, words.NOT_RUN, ha="center", va="center", color=style.GREY, fontsize=7)
         return
