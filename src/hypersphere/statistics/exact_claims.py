@@ -160,7 +160,8 @@ def counted(claim: Claim, arms: Arms, rules: Rules) -> Outcome:
 def exactly(claim: Claim, arms: Arms, rules: Rules) -> Outcome:
     """A number without chance: it is the printed one up to half of its last decimal, or not."""
     (value,) = arms["value"]
-    agrees = abs(value - _reported(claim)) <= _rounding(claim)
+    assert claim.reported is not None
+    agrees = abs(value - claim.reported) <= _rounding(claim)
     verdict = _as_read(claim) if agrees else Verdict.NOT_REPRODUCED
     return {"measured": value, "n": 1, "verdict": verdict}
 
@@ -170,7 +171,8 @@ def between(claim: Claim, arms: Arms, rules: Rules) -> Outcome:
     (low,) = arms["low"]
     (high,) = arms["high"]
     room = _rounding(claim)
-    if not low - room <= _reported(claim) <= high + room:
+    assert claim.reported is not None
+    if not low - room <= claim.reported <= high + room:
         verdict = Verdict.REFUTED
     else:
         verdict = _as_read(claim) if high - low <= 2 * room else Verdict.INCONCLUSIVE
@@ -188,7 +190,8 @@ def over_seeds(claim: Claim, arms: Arms, rules: Rules) -> Outcome:
     """A number that varies with the seed, by two one-sided tests; infinite for a seed that never converged."""
     values = arms["seeds"]
     n = len(values)
-    reported = _reported(claim)
+    assert claim.reported is not None
+    reported = claim.reported
     diverged = np.isinf(values)
     if diverged.any() or math.isinf(reported):
         if diverged.all() and math.isinf(reported):
@@ -267,10 +270,6 @@ def _mean(values: np.ndarray) -> Outcome:
 def _as_read(claim: Claim) -> Verdict:
     """The verdict on a number that agrees with the printed one, or with an erratum's."""
     return Verdict.EXACT if claim.reading == PRINTED else Verdict.EXACT_ERRATUM
-
-
-def _reported(claim: Claim) -> float:
-    return math.nan if claim.reported is None else claim.reported
 
 
 def _rounding(claim: Claim) -> float:

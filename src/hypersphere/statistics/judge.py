@@ -54,10 +54,6 @@ FILE = "claims.csv"
 """The claims of an artifact, beside its tidy tables."""
 UNKNOWN = verdicts.Intervals(*[(math.nan, math.nan)] * 3)
 """The intervals of an effect of which an arm lost too many seeds."""
-NOTHING_PUBLISHED = {
-    "value": "the paper publishes nothing to compare with",
-    "comparison": "the paper publishes neither a difference nor its direction",
-}
 
 
 def build(plan: Plan) -> None:
@@ -145,10 +141,7 @@ class Judge:
             return {"why": why}
         if not confirmed.finished(self.plan, self.paper.paper, claim.artifact):
             return {"why": UNFINISHED}
-        if claim.reported is None and not claim.direction:
-            outcome: dict[str, Any] = {"why": NOTHING_PUBLISHED[claim.kind]}
-        else:
-            outcome = self._of_runs(claim)
+        outcome = self._of_runs(claim)
         return verdicts.cannot_be_judged(outcome) if self.declared.cannot_be_judged else outcome
 
     def _of_runs(self, claim: Claim) -> dict[str, Any]:

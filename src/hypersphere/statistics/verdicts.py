@@ -229,7 +229,8 @@ def judge(
     ones cannot be run-to-run noise. Its number of runs is taken as one where none is printed. Without a spread of ours
     there is no error, and without a margin of equivalence (nan) nothing is judged.
     """
-    printed = math.nan if claim.reported is None else claim.reported
+    assert claim.reported is not None
+    printed = claim.reported
     error = math.nan
     if n > 1 and std > 0:
         theirs = max(
