@@ -33,6 +33,8 @@ COLUMNS: Mapping[str, str] = {
     "claims": "a sentence about the numbers of this table",
 }
 """The columns of numbers.csv. Only ``mean`` is required."""
+NUMBERS = ("mean", "std", "low", "high")
+COUNTS = ("n", "n_test")
 YES_OR_NO = {
     "": True,
     "yes": True,
@@ -97,15 +99,16 @@ class Line(NamedTuple):
     @property
     def numbers(self) -> Iterator[Written]:
         """Its numbers as they are written."""
-        given = self.fields
         mean, std = self.mean_and_std
-        measured = {"mean": mean, "std": std, "low": given["low"], "high": given["high"]}
-        for name, text in measured.items():
-            if text:
-                yield Written(f"{self.where}: {name}", text, is_share=bool(given["n_test"]))
-        for name in ("n", "n_test"):
-            if given[name]:
-                yield Written(f"{self.where}: {name}", given[name], is_count=True)
+        written = {**self.fields, "mean": mean, "std": std}
+        for name in (*NUMBERS, *COUNTS):
+            if written.get(name):
+                yield Written(
+                    f"{self.where}: {name}",
+                    written[name],
+                    is_count=name in COUNTS,
+                    is_share=name in NUMBERS and bool(self.fields["n_test"]),
+                )
 
 
 def read(file: Path, decimal: str | None = None) -> Table:
@@ -188,14 +191,13 @@ def _lines(file: Path, text: str, delimiter: str, before: int) -> Iterator[Line]
 
 def _check_header(file: Path, names: Sequence[str]) -> None:
     for name in names:
-        if name not in COLUMNS or names.count(name) > 1:
-            near = "".join(
-                f"; did you mean {one}?" for one in difflib.get_close_matches(name, COLUMNS, 1)
-            )
-            problem = (
-                "is given twice" if name in COLUMNS else f"is not one of {', '.join(COLUMNS)}{near}"
-            )
-            raise HypersphereError(f"{file}: column '{name}': {problem}")
+        if name not in COLUMNS:
+            close = difflib.get_close_matches(name, COLUMNS, 1)
+            near = f"; did you mean {close[0]}?" if close else ""
+            known = ", ".join(COLUMNS)
+            raise HypersphereError(f"{file}: column '{name}': is not one of {known}{near}")
+        if names.count(name) > 1:
+            raise HypersphereError(f"{file}: column '{name}': is given twice")
     if "mean" not in names:
         raise HypersphereError(
             f"{file}: line 1: column mean is missing; the file begins with a header"
@@ -212,11 +214,9 @@ def _cell(line: Line, where: str, decimal: str) -> Cell:
     def count(name: str) -> int | None:
         return numerals.count(given[name], f"{where}: {name}", decimal) if given[name] else None
 
-    better = YES_OR_NO.get(given["higher_is_better"].lower())
-    if better is None:
-        raise HypersphereError(
-            f"{where}: higher_is_better: must be yes or no (given: '{given['higher_is_better']}')"
-        )
+    better = given["higher_is_better"]
+    if better.lower() not in YES_OR_NO:
+        raise HypersphereError(f"{where}: higher_is_better: must be yes or no (given: '{better}')")
     cell = Cell(
         where=given["where"],
         row=given["row"] or line.where,
@@ -226,7 +226,7 @@ def _cell(line: Line, where: str, decimal: str) -> Cell:
         std=optional("std", std),
         n=count("n"),
         n_test=count("n_test"),
-        higher_is_better=better,
+        higher_is_better=YES_OR_NO[better.lower()],
         low=optional("low", given["low"]),
         high=optional("high", given["high"]),
         baseline=given["baseline"],
@@ -241,19 +241,17 @@ def _refuse_shares(file: Path, cells: Sequence[Cell], lines: Sequence[Line]) -> 
 
     A percent sign says that a number below 1 is less than one percent.
     """
-    unsigned = {
-        cell[:4]: line
-        for cell, line in zip(cells, lines, strict=True)
-        if not set(numerals.PERCENT) & set(line.fields["mean"])
-    }
+    unsigned: dict[tuple[str, ...], Line] = {}
     tables: dict[tuple[str, str], list[Cell]] = defaultdict(list)
     columns: dict[tuple[str, str, str], list[Cell]] = defaultdict(list)
-    for cell in cells:
+    for cell, line in zip(cells, lines, strict=True):
+        if set(numerals.PERCENT).isdisjoint(line.fields["mean"]):
+            unsigned[cell[:4]] = line
         tables[cell.where, cell.metric].append(cell)
         columns[cell.where, cell.column, cell.metric].append(cell)
     for (where, metric), of_table in tables.items():
         if all(cell.n_test and 0 <= cell.mean <= 1 and cell[:4] in unsigned for cell in of_table):
-            named = " ".join(filter(None, (where, metric))) or "mean"
+            named = f"{where} {metric}".strip() or "mean"
             raise HypersphereError(
                 f"{file}: {named}: all means are between 0 and 1, and shares of n_test examples are read in percent; "
                 "write 93 for 0.93, or 0.93% for less than one percent"
@@ -262,9 +260,10 @@ def _refuse_shares(file: Path, cells: Sequence[Cell], lines: Sequence[Line]) -> 
         percents = [cell for cell in of_column if cell.mean >= 1]
         for cell in of_column:
             if cell[:4] in unsigned and _seems_a_share(cell, percents):
+                line = unsigned[cell[:4]]
                 largest = max(one.mean for one in percents)
                 raise HypersphereError(
-                    f"{file}: {unsigned[cell[:4]].where}: mean: {cell.mean} stands beside {largest}; write "
+                    f"{file}: {line.where}: mean: {cell.mean} stands beside {largest}; write "
                     f"{cell.mean.scaleb(2):f} for a share, or {cell.mean}% for less than one percent"
                 )
 

@@ -127,16 +127,13 @@ def welch(*arms: pd.Series) -> Test:
     None if one arm has one run, or if none varies. An arm whose runs are all equal adds no variance and no degrees of
     freedom: those left are the others'.
     """
-    variance = 0.0  # of the sum
-    squares = 0.0
-    for arm in arms:
-        n = len(arm)
-        of_mean = spread(arm.to_numpy(dtype=float)) ** 2 / n  # nan for one run
-        variance += of_mean
-        squares += of_mean**2 / (n - 1) if n > 1 else math.nan
-    if not variance > 0:
+    sizes = np.array([len(arm) for arm in arms])
+    variances = np.array([spread(arm.to_numpy(dtype=float)) ** 2 for arm in arms]) / sizes
+    variance = float(variances.sum())
+    if not variance > 0:  # nan for one run
         return NO_TEST
-    return Test(WELCH, math.sqrt(variance), variance**2 / squares)
+    squares = variances**2 / (sizes - 1)
+    return Test(WELCH, math.sqrt(variance), variance**2 / float(squares.sum()))
 
 
 def pooled_test(variant: pd.Series, baseline: pd.Series, pooled: Pooled) -> Test:
