@@ -314,7 +314,9 @@ def floors(effects: Sequence[chance.Effect]) -> Iterator[Finding]:
 def welch(effects: Sequence[chance.Effect]) -> Iterator[Finding]:
     """Welch's test of effects at each number of runs that the decimals allow; Holm's p at the smallest."""
     told = [effect for effect in effects if effect.has_spreads]
-    p_of = [{runs: effect.p(*runs) for runs in effect.runs} for effect in told]
+    p_of: list[dict[tuple[int, int], float]] = []
+    for effect in told:
+        p_of.append({runs: effect.p(*runs) for runs in effect.runs})
     fewest = [next(iter(by_runs.values()), math.nan) for by_runs in p_of]
     adjusted, _ = holm(fewest, chance.LEVEL, len(told))
     for effect, by_runs, p_holm in zip(told, p_of, adjusted, strict=True):

@@ -155,14 +155,12 @@ def text(at: Coordinates) -> str:
 
 
 def _select(cells: Cells, numbers: Sequence[Number]) -> list[Number]:
-    found = [
-        one
-        for one in numbers
-        if all(one.at.get(key, "") in values for key, values in cells.items())
-    ]
-    if not found:
+    chosen = list(numbers)
+    for key, values in cells.items():
+        chosen = [one for one in chosen if one.at.get(key, "") in values]
+    if not chosen:
         raise ValueError(f"cells: the table has no number at {dict(cells)}")
-    return found
+    return chosen
 
 
 def _without_reading(at: Coordinates) -> dict[str, str]:

@@ -8,6 +8,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
@@ -136,7 +137,7 @@ def read(file: Path, decimal: str | None = None) -> Table:
     if not lines:
         raise HypersphereError(f"{file}: mean: no line has a number")
     if decimal is None:
-        numbers = (number for line in lines for number in line.numbers)
+        numbers = chain.from_iterable(line.numbers for line in lines)
         decimal = numerals.convention(str(file), numbers, points_are_usual=delimiter == ",")
     cells: dict[tuple[str, ...], Cell] = {}
     for line in lines:

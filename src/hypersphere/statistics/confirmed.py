@@ -172,11 +172,11 @@ def _compared(
     """The rows of studies.csv of one artifact; ``whole``: it is finished."""
     declared = plan.config.papers[paper].studies[study]
     multiples = [key.removesuffix(TIMES) for key in declared.tuned if key.endswith(TIMES)]
-    came_to = {
-        cell.text: ", ".join(f"{attrgetter(path)(cell.run):.2g}" for path in multiples)
-        for cell in plan.artifacts[paper, artifact]
-        if cell.run
-    }
+    came_to = {}
+    for cell in plan.artifacts[paper, artifact]:
+        if cell.run:
+            numbers = [attrgetter(path)(cell.run) for path in multiples]
+            came_to[cell.text] = ", ".join(f"{number:.2g}" for number in numbers)
     summary = judged["summary"].set_index("coordinates")
     mixed = bool(likeness.unlike(judged["runs"]))
     for row in tables.rows(judged["effects"]):

@@ -23,7 +23,7 @@ from hypersphere.config.cells import (
 from hypersphere.config.coordinates import Position
 from hypersphere.config.measures import MEASURES
 from hypersphere.config.plan import MANIFEST, Plan
-from hypersphere.config.records import UNDEFINED, WITHOUT_VALUE, Record
+from hypersphere.config.records import UNDEFINED, WITHOUT_VALUE, Measurement, Record
 from hypersphere.errors import HypersphereError
 from hypersphere.provenance import tables
 from hypersphere.provenance.columns import CELL, PROBE, RUNS, SUMMARY
@@ -247,7 +247,12 @@ class Measurer:
             raise HypersphereError(f"{where}: no record has {cell.text} at epoch {cell.epoch}")
         self.repeated[target.name] = repeated.in_words(self._counted.get(target.folder))
         answers = record.answers(digest, of_pixels=subject == raw_pixels(target.name))
-        return [{key: math.nan if one is None else one for key, one in row} for row in answers]
+        return [_without_none(answer) for answer in answers]
+
+
+def _without_none(answer: Measurement) -> CellValue:
+    """An answer of a record as its file would have it, where a missing number is nan."""
+    return {key: math.nan if value is None else value for key, value in answer}
 
 
 def _by_place(subject: str, rows: Iterable[CellValue]) -> CellValues:
