@@ -9,7 +9,6 @@ import numpy as np
 
 from hypersphere.config import coordinates
 from hypersphere.config.coordinates import Position
-from hypersphere.config.measures import MEASURES
 from hypersphere.config.plan import Plan
 from hypersphere.config.study import TUNING, Tried
 from hypersphere.errors import HypersphereError
@@ -51,7 +50,6 @@ def select(plan: Plan, paper: str, name: str) -> list[Tried]:
         arm = study.arm(cell.coordinates)
         value = coordinates.ordered({key: cell.coordinates[key] for key in grids[arm]})
         tuned[arm].setdefault(value, []).append(row)
-    sign = -1 if MEASURES[study.measure].better == "lower" else 1
     tried: list[Tried] = []
     edges: list[str] = []
     for arm, by_value in tuned.items():
@@ -61,7 +59,7 @@ def select(plan: Plan, paper: str, name: str) -> list[Tried]:
             raise HypersphereError(
                 f"{where}: {arm}: a run diverged, or has no value, at every value of the grid"
             )
-        best = max(whole, key=lambda value: sign * curve[value].mean)
+        best = max(whole, key=lambda value: curve[value].mean)
         curve[best] = curve[best]._replace(chosen=True)
         tried += curve.values()
         for key, edge in study.edges(arm, best).items():

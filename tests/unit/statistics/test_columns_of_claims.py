@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from hypersphere.config import rules as rules_file
 from hypersphere.config.rules import Verdict
 from hypersphere.provenance import tables
-from hypersphere.statistics import judge
+from hypersphere.statistics import best_evidence, effects, judge
 from hypersphere.statistics.judge import FLOORS, TOO_FEW
 
 from .world import PAPER, ROWS, Make, World, at, claim, gain
@@ -25,9 +26,11 @@ def make_four(make_world: Make) -> Make:
     """Four seeds of a table of four rows on one dataset, whose raw pixels reach 40 %."""
     alone = {"table5": PAPER["artifacts"]["table5"] | {"columns": {"dataset": ["ten"]}}}
 
-    def make(baseline: Any = BASELINE, cut: Any = CUT, **options: Any) -> World:
+    def make(
+        baseline: Any = BASELINE, cut: Any = CUT, simsiam: Any = FLAT, **options: Any
+    ) -> World:
         world = make_world(**{"seeds": range(4), "paper": {"artifacts": alone}} | options)
-        for row, values in zip(ROWS, (baseline, cut, FLAT, FLAT), strict=True):
+        for row, values in zip(ROWS, (baseline, cut, simsiam, simsiam), strict=True):
             world.say("table5", at(row), values)
         world.of_pixels("digits", "knn", {"knn_top1": 40.0, "knn_top5": 50.0})
         return world
@@ -206,3 +209,58 @@ def test_claims_of_encoders_are_judged_without_any_file(make_four: Make) -> None
         assert (row["verdict"], row["answer"]) == (expected["verdict"], expected["answer"])
         assert row["low"] == pytest.approx(float(expected["low"]))
     assert written["elsewhere"]["verdict"] == "not run"
+
+
+@pytest.mark.parametrize(
+    ("others", "said"), [([20.0, 20.3], True), ([20.0, 20.001], False)], ids=["alike", "tight"]
+)
+def test_two_runs_say_whose_spread_they_take(
+    make_four: Make, others: list[float], said: bool
+) -> None:
+    """The others', unless those vary less by the F test."""
+    world = make_four(baseline=[51.0, 51.2], cut=others, seeds=[0, 1], simsiam=others)
+    row = judged(world, claim("d", reported=51.1))["d"]
+    assert row["why"] == ("the spread is also that of other rows" if said else "")
+    assert (row["n"], row["low_power"]) == ("2", str(not said))
+
+
+def test_of_several_records_of_a_run_one_counts(make_four: Make) -> None:
+    world = make_four()
+    world.measure("table5")
+    made = world.tables["table5"]
+    made["runs"]["records"] = 2
+    rules = rules_file.load(world.root)
+    document = world.plan.config.papers["norms"]
+    (one,) = claims(world, claim("d", reported=51.1))[:1]
+    found = judge.Judge(world.plan, document, "table5", made, rules).of(one)
+    assert found["why"] == "4 runs of several records, of which one counts"
+
+
+def test_what_is_known_of_each_claim(make_four: Make) -> None:
+    """From one claims.csv at the published scale: rungs, grades and prices; and what was not run."""
+    world = make_four(
+        seeds=range(5), baseline=[*BASELINE, 51.1], cut=[*CUT, 56.0], simsiam=[*FLAT, 20]
+    )
+    rows = [claim("d", reported=51.1, reported_std=0.2), claim("c", variant="cut3", reported=56.1)]
+    rows[1] |= {"reported_std": 0.1, "reported_n": 3}
+    rows += [gain("g"), claim("later", artifact="epochs", setting="epoch=50")]
+    judged(world, *rows)
+    config = world.plan.config
+    known, steps = best_evidence.of_project(config)
+    found = {row["id"]: row for row in tables.rows(known)}
+    assert [row["id"] for row in tables.rows(steps)] == ["d", "c", "g"]
+    assert {name: row["rung"] for name, row in found.items() if name in "dcg"} == dict.fromkeys(
+        "dcg", "published"
+    )
+    gained, later = found["g"], found["later"]
+    assert (gained["answer"], gained["certainty"], gained["reasons"]) == ("holds", "high", "")
+    assert (gained["settle"], gained["reported"]) == ("", "5")
+    # 5.0 by hand: 1 run of 0.2 and 3 of 0.1, with 2 degrees of freedom
+    half = stats.t.ppf(0.975, 2) * math.sqrt(0.2**2 + 0.1**2 / 3)
+    assert (gained["reported_low"], gained["reported_high"]) == pytest.approx((5 - half, 5 + half))
+    spread = math.sqrt((np.var([*BASELINE, 51.1], ddof=1) + np.var([*CUT, 56.0], ddof=1)) / 2)
+    assert gained["spread"] == pytest.approx(spread)
+    assert gained["runs_to_see"] == effects.runs_to_see(5.0, spread, rules_file.load(world.root))
+    assert (later["rung"], later["answer"], later["certainty"]) == ("nothing", "not tested", "none")
+    assert (later["verdict"], later["direction"]) == ("not run", "")
+    assert math.isnan(later["n"])
