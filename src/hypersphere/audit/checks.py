@@ -72,7 +72,7 @@ CHECKS: Mapping[str, tuple[str, str]] = {
         "no two columns, or rows, print the same numbers, in place or one place further",
     ),
 }
-"""By name: the title of a check of an audit, and its assumption."""
+"""The checks of an audit, by name, each with its title and its assumption."""
 EXACT = ("range", "average", "grim", "claims")
 """Checks of which numbers that do not fit are impossible under the assumption, and not merely unlikely."""
 

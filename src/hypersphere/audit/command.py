@@ -47,7 +47,7 @@ OF_BOTH: Arguments = {
 
 
 class Parser(argparse.ArgumentParser):
-    """Its errors are raised, to be one sentence like all others of these commands."""
+    """A parser whose errors are raised, to be one sentence like all others of these commands."""
 
     def error(self, message: str) -> NoReturn:
         raise HypersphereError(message)

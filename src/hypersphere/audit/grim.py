@@ -62,7 +62,7 @@ def ways(n_test: int, std: bool) -> dict[str, Assumptions]:
 def admissible(
     printed: Printed, assumptions: Assumptions, runs: Sequence[int] = range(1, MOST + 1)
 ) -> tuple[int, ...]:
-    """Those of the numbers of runs that can have been printed so; a number that was not decided is among them."""
+    """The numbers of runs that can have been printed so; a number that was not decided is among them."""
     return tuple(n for n in runs if fits(printed, n, assumptions) is not False)
 
 

@@ -31,7 +31,7 @@ HOLDS: Mapping[str, Callable[[int], int]] = {
     "most": lambda places: places // 2 + 1,
     "some": lambda places: 1,
 }
-"""In how many of its places a sentence must hold: all, more than half, or one."""
+"""The number of places in which a sentence must hold: all, more than half, or one."""
 FORMS = (
     "'A > B', 'A beats B', 'A - B up to 3.2', 'A - B on average +1.4' or 'A at least 90', where A and B are rows; "
     "'in all columns', 'in most columns', 'in some columns' or 'in COLUMN, COLUMN' may follow, and 'for METRIC'"
@@ -125,7 +125,7 @@ HOLD: Mapping[str, Callable[[float, float, float], bool]] = {
     "within": lambda value, low, high: abs(value) <= low + ROUNDING,
     "between": lambda value, low, high: low - ROUNDING <= value <= high + ROUNDING,
 }
-"""By relation, whether a number has it to a threshold, or to a lowest and a highest number."""
+"""Whether a number has a relation to a threshold, or to a lowest and a highest number."""
 
 
 def outcome(checks: Sequence[Check], numbers: Sequence[Number]) -> tuple[int, int, str]:

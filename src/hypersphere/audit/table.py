@@ -59,7 +59,7 @@ class Cell(NamedTuple):
     column: str
     metric: str
     mean: Decimal
-    """With all its printed decimals; in percent where ``n_test`` is given."""
+    """The number with all its printed decimals; in percent where ``n_test`` is given."""
     std: Decimal | None = None
     n: int | None = None
     n_test: int | None = None
@@ -85,7 +85,7 @@ class Line(NamedTuple):
 
     number: int
     fields: Mapping[str, str]
-    """By column, without blanks at their ends; empty for a column that the table lacks."""
+    """The texts of the line, by column, without blanks at their ends; empty for a column that the table lacks."""
 
     @property
     def where(self) -> str:
@@ -93,13 +93,13 @@ class Line(NamedTuple):
 
     @property
     def mean_and_std(self) -> tuple[str, str]:
-        """As they are written: a deviation has a column of its own, or stands behind the mean."""
+        """The two as they are written: a deviation has a column of its own, or stands behind the mean."""
         mean, *std = PLUS_OR_MINUS.split(self.fields["mean"], maxsplit=1)
         return mean, self.fields["std"] or "".join(std)
 
     @property
     def numbers(self) -> Iterator[Written]:
-        """Its numbers as they are written."""
+        """The numbers of the line as they are written."""
         mean, std = self.mean_and_std
         written = {**self.fields, "mean": mean, "std": std}
         for name in (*NUMBERS, *COUNTS):

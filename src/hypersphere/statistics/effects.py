@@ -27,14 +27,14 @@ WELCH, POOLED, PAIRED = "welch", "pooled", "paired"
 ENOUGH = 3
 """Runs in each of two arms from which their own spreads are used."""
 Arms = dict[str, pd.Series]
-"""By the coordinates of a cell: the value of each finished run, indexed by seed."""
+"""The values of each cell's finished runs, indexed by seed; by the cell's coordinates."""
 
 
 class Pooled(NamedTuple):
     """Residual spread of a one-way layout: an artifact's cells that differ only in how a run was trained."""
 
     std: float
-    """In the metric's unit; nan if no variant has two runs."""
+    """The standard deviation, in the metric's unit; nan if no variant has two runs."""
     df: int
     """Degrees of freedom: the sum of n-1."""
 
@@ -108,8 +108,7 @@ def pool_for(own: Sequence[pd.Series], groups: Mapping[str, pd.Series], rules: R
     vary_less = special.fdtr(others.df, ours.df, (others.std / ours.std) ** 2)
     if vary_less < rules.pooled_if:
         return ours
-    df = ours.df + others.df
-    return Pooled(math.sqrt((ours.df * ours.std**2 + others.df * others.std**2) / df), df)
+    return pool(groups.values())
 
 
 def detectable(test: Test, rules: Rules) -> float:

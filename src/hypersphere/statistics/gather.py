@@ -49,11 +49,11 @@ class Measurer:
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
         self._evaluations: dict[tuple[str, str], CellValues] = {}
-        """By run, or raw pixels, and digest of the protocol."""
+        """The values of evaluations, by run, or raw pixels, and digest of the protocol."""
         self._histories: dict[str, pd.DataFrame] = {}
-        """By run: what training recorded, by epoch; of a diverged run nothing."""
+        """What training recorded of each run, by epoch; of a diverged run nothing."""
         self.repeated: dict[str, str] = {}
-        """By the probed dataset: what is said of its repeated images."""
+        """What is said of the repeated images of each probed dataset."""
         self._counted = {} if plan.records is None else records.counted(plan.config.evidence)
 
     def rows(self, cells: Sequence[Cell], declared: Measured | None = None) -> list[dict[str, Any]]:

@@ -17,7 +17,7 @@ from hypersphere.config.run import Run
 from hypersphere.provenance import columns, tables
 from hypersphere.provenance.evidence import undeclared
 from hypersphere.provenance.manifest import check_files, tidy_manifest
-from hypersphere.statistics import confirmed, judge
+from hypersphere.statistics import confirmed, judge, measure
 from hypersphere.statistics.indirectness import differences
 
 REPORT = Path("results/report")
@@ -71,14 +71,15 @@ def records_file(root: Path, scale: str) -> Path:
 
 def of_studies(root: Path) -> dict[str, pd.DataFrame]:
     """The tables of ``confirmed.of_plan`` of all recorded scales, by name."""
-    found: dict[str, list[pd.DataFrame]] = {name: [] for name in confirmed.TABLES}
-    for scale in recorded_scales(root):
-        file = records_file(root, scale)
-        check_files(tidy_manifest(file), *(f"{name}.csv" for name in confirmed.TABLES))
-        for name, kinds in confirmed.TABLES.items():
-            found[name].append(tables.read(file.with_name(f"{name}.csv"), kinds))
-    nothing = {name: [pd.DataFrame(columns=[*kinds])] for name, kinds in confirmed.TABLES.items()}
-    return {name: pd.concat(several or nothing[name]) for name, several in found.items()}
+    judged = [records_file(root, scale) for scale in recorded_scales(root)]
+    names = [f"{name}.csv" for name in confirmed.TABLES]
+    for file in judged:
+        check_files(tidy_manifest(file), *names)
+    found = {}
+    for name, kinds in confirmed.TABLES.items():
+        parts = [tables.read(file.with_name(f"{name}.csv"), kinds) for file in judged]
+        found[name] = measure.stacked(kinds, parts)
+    return found
 
 
 def recorded_scales(root: Path) -> list[str]:

@@ -72,20 +72,21 @@ def build(plan: Plan, paper: str, artifact: str) -> dict[str, pd.DataFrame]:
     also = []
     of_cells = plan, plan.artifacts[paper, artifact], written["measurements"]
     if "distribution.csv" in images:
-        written["distribution"] = _stacked(DISTRIBUTION, map(_quantiles, _tables(*of_cells)))
+        written["distribution"] = stacked(DISTRIBUTION, map(_quantiles, _tables(*of_cells)))
     if "points.csv" in images:
         points = map(_points, _tables(*of_cells, first=True))
-        written["points"] = _stacked(POINTS, points)
+        written["points"] = stacked(POINTS, points)
     if "pictures.csv" in images:
-        written["pictures"], stacked = pictures(_tables(*of_cells, first=True))
+        written["pictures"], stack = pictures(_tables(*of_cells, first=True))
         also.append(folder / "pictures.png")
-        png.write(also[0], stacked)
+        png.write(also[0], stack)
     with_columns = {name: (table, columns.TABLES[name]) for name, table in written.items()}
     tables.write(folder, with_columns, also)
     return written
 
 
-def _stacked(kinds: tables.Columns, parts: Iterable[pd.DataFrame]) -> pd.DataFrame:
+def stacked(kinds: tables.Columns, parts: Iterable[pd.DataFrame]) -> pd.DataFrame:
+    """The rows of all parts, one below the other; of none a table of these columns without a row."""
     found = list(parts)
     return pd.concat(found) if found else pd.DataFrame(columns=list(kinds))
 

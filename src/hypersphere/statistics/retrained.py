@@ -49,7 +49,7 @@ class Number(NamedTuple):
 
     @property
     def difference(self) -> float:
-        """Its absolute difference; infinite where only one of the two has a value."""
+        """The absolute difference; infinite where only one of the two has a value."""
         if self.recorded is None or self.again is None:
             return 0.0 if self.recorded is self.again else math.inf
         return abs(self.again - self.recorded)

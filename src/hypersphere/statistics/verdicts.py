@@ -43,11 +43,11 @@ class Intervals(NamedTuple):
     """The intervals of one effect, variant minus baseline; each answers another question."""
 
     adjusted: Interval
-    """At the level of Holm's step: which sign it has."""
+    """The interval at the level of Holm's step, which tells the effect's sign."""
     primary: Interval
-    """At 95 %: how large it is."""
+    """The interval at 95 %, which tells its size."""
     confident: Interval
-    """At 90 %: whether there is none, by two one-sided tests."""
+    """The interval at 90 %, which tells whether there is none, by two one-sided tests."""
 
     @classmethod
     def of(cls, effect: Mapping[str, float]) -> Self:
