@@ -91,11 +91,11 @@ class Effect(NamedTuple):
         own, others = deviation(self.cell), deviation(self.baseline)
         if min(n, other) < 2 or own is None or others is None:
             return math.nan
-        variance = own**2 / n
+        of_cell = own**2 / n
         of_baseline = others**2 / other
-        sum_of_both = variance + of_baseline
-        df = sum_of_both**2 / (variance**2 / (n - 1) + of_baseline**2 / (other - 1))
-        return t_p(self.difference, math.sqrt(sum_of_both), df)
+        variance = of_cell + of_baseline
+        squares = of_cell**2 / (n - 1) + of_baseline**2 / (other - 1)
+        return t_p(self.difference, math.sqrt(variance), variance**2 / squares)
 
     @property
     def runs(self) -> list[tuple[int, int]]:

@@ -154,14 +154,17 @@ def spoken(sentence: str, where: str, cells: Sequence[Cell], decimal: str) -> Fi
 
 def within(cell: Cell) -> Iterator[Finding]:
     """Whether a mean lies in the range that it must have: a share in 0 to 100, and a mean between its printed ends."""
-    mean, slack = Fraction(cell.mean), unit(cell.mean)
+    mean = Fraction(cell.mean)
+    slack = unit(cell.mean)
     inside: dict[str, bool] = {}
     if cell.n_test:
         inside = {"0": mean >= 0, "100": mean <= 100}
     if cell.low is not None:
-        inside[str(cell.low)] = mean + slack > Fraction(cell.low) - unit(cell.low)
+        least = Fraction(cell.low) - unit(cell.low)
+        inside[str(cell.low)] = mean + slack > least
     if cell.high is not None:
-        inside[str(cell.high)] = mean - slack < Fraction(cell.high) + unit(cell.high)
+        most = Fraction(cell.high) + unit(cell.high)
+        inside[str(cell.high)] = mean - slack < most
     beyond = [end for end, holds in inside.items() if not holds]
     if beyond:
         yield _of("range", cell, NOT, f"{cell.mean} is beyond {beyond[0]}")
@@ -182,7 +185,8 @@ def averages(cells: Sequence[Cell]) -> Iterator[Finding]:
         rounding = max(unit(one.mean) for one in others)
         for cell in row:
             if cell.column.lower() in AVERAGES:
-                near = abs(mean - Fraction(cell.mean)) <= unit(cell.mean) + rounding
+                distance = abs(mean - Fraction(cell.mean))
+                near = distance <= unit(cell.mean) + rounding
                 says = f"{cell.mean}; the mean of {len(others)} columns is {float(mean):.6g}"
                 yield _of("average", cell, FITS if near else NOT, says)
 
@@ -233,15 +237,16 @@ def runs_that_fit(outcomes: Mapping[int, bool | None], informative: bool) -> tup
     """The verdict of numbers of runs that were tried, and a sentence."""
     if not informative and all(outcomes.values()):
         return UNINFORMATIVE, "the published decimals allow every number of runs"
-    fitting = ", ".join(str(n) for n, fits in outcomes.items() if fits)
-    unknown = ", ".join(str(n) for n, fits in outcomes.items() if fits is None)
-    if not fitting and not unknown:
+    fitting = [str(n) for n, fits in outcomes.items() if fits]
+    unknown = [str(n) for n, fits in outcomes.items() if fits is None]
+    says = []
+    if fitting:
+        says.append(f"n = {', '.join(fitting)}")
+    if unknown:
+        says.append(f"not decided for n = {', '.join(unknown)}")
+    if not says:
         return NOT, f"no number of runs up to {max(outcomes)}: an assumption fails"
-    if not unknown:
-        return FITS, f"n = {fitting}"
-    if not fitting:
-        return UNINFORMATIVE, f"not decided for n = {unknown}"
-    return FITS, f"n = {fitting}; not decided for n = {unknown}"
+    return FITS if fitting else UNINFORMATIVE, "; ".join(says)
 
 
 def common_runs(cells: Sequence[Cell]) -> Iterator[Finding]:
@@ -282,7 +287,9 @@ def spread(cell: Cell) -> Iterator[Finding]:
         above = special.chdtrc(n - 1, square)
         tails.append(min(below, above) if cell.std else below)
     p = min(1.0, 2 * float(max(tails)))
-    printed = f"{cell.std}" if cell.std else f"{cell.std} is at most {std:g}, which"
+    printed = str(cell.std)
+    if not cell.std:
+        printed += f" is at most {std:g}, which"
     says = f"{printed} is {ratio:.2g} times the floor, {floor:.2g}; p at most {p:.2g}"
     yield _of("spread", cell, FITS if p >= chance.LEVEL else NOT, says, ratio)
 
@@ -293,7 +300,8 @@ def floors(effects: Sequence[chance.Effect]) -> Iterator[Finding]:
     And how many of the table are beyond their error, and how many would be by chance.
     """
     told = [effect for effect in effects if not math.isnan(effect.z)]
-    adjusted, _ = holm([chance.normal_p(effect.z) for effect in told], chance.LEVEL, len(told))
+    p_of = [chance.normal_p(effect.z) for effect in told]
+    adjusted, _ = holm(p_of, chance.LEVEL, len(told))
     beyond = 0
     for effect, p in zip(told, adjusted, strict=True):
         is_beyond = abs(effect.z) >= chance.CRITICAL

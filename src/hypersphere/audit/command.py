@@ -85,7 +85,9 @@ def _parsed(words: Sequence[str]) -> argparse.Namespace:
     try:
         return parser.parse_args(words)
     except HypersphereError as error:
-        raise HypersphereError(f"{words[0]}: {error}; for example `{EXAMPLES[words[0]]}`") from None
+        command = words[0]
+        example = EXAMPLES[command]
+        raise HypersphereError(f"{command}: {error}; for example `{example}`") from None
 
 
 def _audit(arguments: argparse.Namespace) -> int:
@@ -114,10 +116,11 @@ def _grim(arguments: argparse.Namespace) -> int:
 
     numbers, n_test = _percents(arguments)
     mean = numbers[0]
-    print(f"read as {' ± '.join(map(str, numbers))} percent of {n_test} test examples", end="")
+    as_read = " ± ".join(map(str, numbers))
+    says = f"read as {as_read} percent of {n_test} test examples"
     if 0 < mean < 1 and "%" not in arguments.mean:  # it may have been meant as a share
-        print(f"; for a share of {mean} write {mean.scaleb(2):f}", end="")
-    print()
+        says += f"; for a share of {mean} write {mean.scaleb(2):f}"
+    print(says)
     printed = grim.Printed(*numbers)
     for way, assumptions in grim.ways(n_test, printed.std is not None).items():
         outcomes = {n: grim.fits(printed, n, assumptions) for n in range(1, grim.MOST + 1)}
@@ -158,8 +161,12 @@ def sentences(file: Path, tables: set[str]) -> list[tuple[str, str]]:
     found = []
     for line in filter(None, map(str.strip, table.text_of(file).splitlines())):
         where, colon, sentence = line.partition(": ")
-        if not colon or where not in tables:
-            where, sentence = (min(tables), line) if len(tables) == 1 else (where, sentence or line)
-        if not line.startswith("#"):
+        if line.startswith("#"):
+            continue
+        if colon and where in tables:
             found.append((where, sentence))
+        elif len(tables) == 1:
+            found.append((min(tables), line))
+        else:
+            found.append((where, sentence or line))
     return found

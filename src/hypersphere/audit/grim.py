@@ -90,7 +90,9 @@ def fits(printed: Printed, n: int, assumptions: Assumptions) -> bool | None:
 @cache
 def _fits(mean: str, std: str | None, n: int, assumptions: Assumptions) -> bool | None:
     most, means, squares = _in_steps(mean, std, assumptions)
-    totals = range(max(means.first(n), 0), min(means.last(n), n * most) + 1)
+    fewest = max(means.first(n), 0)
+    largest = min(means.last(n), n * most)
+    totals = range(fewest, largest + 1)
     if not totals:
         return False
     if squares is None or n == 1:
@@ -119,11 +121,12 @@ def _largest_spread(n: int, most: int, totals: range) -> int:
 
     It has as many ends of the range as the sum allows. Between sums that ends alone make it is convex.
     """
-    of_ends = {full * most for full in range(n + 1) if full * most in totals}
+    of_ends = {full * most for full in range(n + 1)}
     largest = 0
-    for total in {totals[0], totals[-1], *of_ends}:
+    for total in {totals[0], totals[-1], *of_ends.intersection(totals)}:
         full, part = divmod(total, most)
-        largest = max(largest, n * (full * most**2 + part**2) - total**2)
+        squares = full * most**2 + part**2
+        largest = max(largest, n * squares - total**2)
     return largest
 
 
@@ -181,9 +184,11 @@ def _exist(n: int, total: int, low: int, high: int, most: int) -> bool | None:
     """
     whole, rest = divmod(total, n)
     full, part = divmod(total, most)
-    # squares are odd where sums are
-    low = max(low + (low - total) % 2, n * whole**2 + rest * (2 * whole + 1))
-    high = min(high, full * most**2 + part**2)
+    least = n * whole**2 + rest * (2 * whole + 1)
+    largest = full * most**2 + part**2
+    low += (low - total) % 2  # squares are odd where sums are
+    low = max(low, least)
+    high = min(high, largest)
     if low > high:
         return False
     if n < 4:
@@ -194,8 +199,10 @@ def _exist(n: int, total: int, low: int, high: int, most: int) -> bool | None:
     # Pair four numbers in three ways: the sum of one pair less that of the other has the parity of the sum, and the
     # three squares add up to 4 · squares - sum². Any odd ones do, and of even ones those whose quarter is a sum of
     # three squares. One more number can make the sum of four odd.
-    quarters = range(low - total**2 // 4, last - total**2 // 4 + 1, 2)
-    return n > 4 or total % 2 == 1 or any(_is_three_squares(quarter) for quarter in quarters)
+    if n > 4 or total % 2 == 1:
+        return True
+    quarter = total**2 // 4
+    return any(map(_is_three_squares, range(low - quarter, last - quarter + 1, 2)))
 
 
 def _few_exist(n: int, total: int, low: int, high: int, most: int) -> bool:
@@ -207,7 +214,9 @@ def _few_exist(n: int, total: int, low: int, high: int, most: int) -> bool:
     if n == 3:
         mean = total // 3
         reach = _reach(3, 3 * high - total**2)
-        first = np.arange(max(mean - reach, 0), min(mean + 1 + reach, most) + 1)
+        lowest = max(mean - reach, 0)
+        highest = min(mean + 1 + reach, most)
+        first = np.arange(lowest, highest + 1)
     others = total - first
     most_square = 2 * (high - first**2) - others**2
     least_square = 2 * (low - first**2) - others**2

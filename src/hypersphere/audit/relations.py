@@ -197,14 +197,10 @@ def parse(
                 f"claim '{sentence}': '{unknown[0]}' is not a column of this table"
             )
         columns = {*named}
-    chosen = _of_all(
-        arms,
-        [
-            cell
-            for cell in cells
-            if cell.column in columns and said["metric"] in (None, cell.metric)
-        ],
-    )
+    spoken_of = [
+        cell for cell in cells if cell.column in columns and said["metric"] in (None, cell.metric)
+    ]
+    chosen = _of_all(arms, spoken_of)
     if not chosen:
         raise HypersphereError(f"claim '{sentence}': the table has no number that it is about")
     metrics = {cell.metric for cell in chosen}
@@ -220,14 +216,17 @@ def parse(
     minus = {"row": arms[1:]} if arms[1:] else None
     if not said["take"]:
         return Check(here, RELATIONS[said["with"]], minus=minus), of, numbers
-    mark = decimal if numerals.read(said["than"], decimal) is not None else numerals.OTHER[decimal]
+    mark = decimal
+    if numerals.read(said["than"], decimal) is None:
+        mark = numerals.OTHER[decimal]
     than = numerals.number(said["than"], f"claim '{sentence}'", mark)
     if said["take"] in ("at least", "at most"):
         return Check(here, said["take"], (float(than),), minus), of, numbers
     slack = unit(than) / 2
     if minus:
         slack += max(unit(cell.mean) for cell in chosen)
-    bounds = float(Fraction(than) - slack), float(Fraction(than) + slack)
+    exact = Fraction(than)
+    bounds = float(exact - slack), float(exact + slack)
     take = "largest" if said["take"] == "up to" else "mean"
     return Check(here, "between", bounds, minus, take=take), of, numbers
 
@@ -236,7 +235,8 @@ def _parts(sentence: str) -> re.Match[str]:
     """The parts of a sentence: rows, relation, number, places, metric."""
     plain = numerals.MINUS.sub("-", " ".join(sentence.split()))
     parts = _SENTENCE.fullmatch(plain)
-    if parts is None or not (parts["take"] or parts["with"] not in (None, "-")):
+    is_whole = parts and (parts["take"] or parts["with"] not in (None, "-"))
+    if parts is None or not is_whole:
         raise HypersphereError(f"claim '{sentence}': must be like {FORMS}")
     return parts
 
