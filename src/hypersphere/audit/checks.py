@@ -299,11 +299,11 @@ def floors(effects: Sequence[chance.Effect]) -> Iterator[Finding]:
 
     And how many of the table are beyond their error, and how many would be by chance.
     """
-    told = [effect for effect in effects if not math.isnan(effect.z)]
-    p_of = [chance.normal_p(effect.z) for effect in told]
-    adjusted, _ = holm(p_of, chance.LEVEL, len(told))
+    known = [effect for effect in effects if not math.isnan(effect.z)]
+    p_of = [chance.normal_p(effect.z) for effect in known]
+    adjusted, _ = holm(p_of, chance.LEVEL, len(known))
     beyond = 0
-    for effect, p in zip(told, adjusted, strict=True):
+    for effect, p in zip(known, adjusted, strict=True):
         is_beyond = abs(effect.z) >= chance.CRITICAL
         beyond += is_beyond
         says = f"{_against(effect)}: {effect.z:+.2f} errors of {effect.error:.2g}; Holm p {p:.2g}"
@@ -311,23 +311,23 @@ def floors(effects: Sequence[chance.Effect]) -> Iterator[Finding]:
     for effect in effects:
         if not (effect.cell.n_test and effect.baseline.n_test):
             yield _of("floor", effect.cell, NEEDS, f"{_against(effect)}: {NO_TEST_SET}")
-    if told:
-        p = chance.as_many_by_chance(beyond, len(told))
-        by_chance = chance.by_chance(len(told))
-        says = f"{beyond} of {len(told)} beyond; {by_chance:.1f} by chance, as many with p {p:.2g}"
+    if known:
+        p = chance.as_many_by_chance(beyond, len(known))
+        by_chance = chance.by_chance(len(known))
+        says = f"{beyond} of {len(known)} beyond; {by_chance:.1f} by chance, as many with p {p:.2g}"
         verdict = FITS if p >= chance.LEVEL else BEYOND_TEST_SET
-        yield _of_table("table", told[0].cell.where, verdict, says, p)
+        yield _of_table("table", known[0].cell.where, verdict, says, p)
 
 
 def welch(effects: Sequence[chance.Effect]) -> Iterator[Finding]:
     """Welch's test of effects at each number of runs that the decimals allow; Holm's p at the smallest."""
-    told = [effect for effect in effects if effect.has_spreads]
+    with_spreads = [effect for effect in effects if effect.has_spreads]
     p_of: list[dict[tuple[int, int], float]] = []
-    for effect in told:
+    for effect in with_spreads:
         p_of.append({runs: effect.p(*runs) for runs in effect.runs})
     fewest = [next(iter(by_runs.values()), math.nan) for by_runs in p_of]
-    adjusted, _ = holm(fewest, chance.LEVEL, len(told))
-    for effect, by_runs, p_holm in zip(told, p_of, adjusted, strict=True):
+    adjusted, _ = holm(fewest, chance.LEVEL, len(with_spreads))
+    for effect, by_runs, p_holm in zip(with_spreads, p_of, adjusted, strict=True):
         if not by_runs:
             says = f"{_against(effect)}: no number of runs fits both"
             yield _of("welch", effect.cell, UNINFORMATIVE, says)

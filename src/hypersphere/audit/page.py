@@ -93,14 +93,14 @@ def _counts(findings: Findings) -> dict[str, Any]:
 
 def markdown(findings: Findings) -> str:
     """The counts of each check, and the findings that do not fit, or exceed noise, which is good news."""
-    told: dict[tuple[str, str], list[tuple[str, str]]] = defaultdict(list)
+    by_verdict: dict[tuple[str, str], list[tuple[str, str]]] = defaultdict(list)
     for one in findings:
-        told[one.check, one.verdict].append((one.place, one.says))
+        by_verdict[one.check, one.verdict].append((one.place, one.says))
     sections = []
     for check, about in CHECKS.items():
         for verdict in TOLD:
-            if (check, verdict) in told:
-                sections.append((*about, verdict, told[check, verdict]))
+            if (check, verdict) in by_verdict:
+                sections.append((*about, verdict, by_verdict[check, verdict]))
     headed = headline(findings)
     return _filled("audit.md", headline=headed, sections=sections, **_counts(findings))
 
@@ -170,10 +170,10 @@ def page(findings: Findings) -> str:
     sections = []
     for check, about in CHECKS.items():
         quiet = (NEEDS, FITS) if check == "range" else (NEEDS,)
-        told = [one for one in findings if one.check == check and one.verdict not in quiet]
-        told.sort(key=lambda one: one.verdict not in TOLD)
-        if told:
-            sections.append((*about, [(one.place, one.verdict, one.says) for one in told]))
+        shown = [one for one in findings if one.check == check and one.verdict not in quiet]
+        shown.sort(key=lambda one: one.verdict not in TOLD)
+        if shown:
+            sections.append((*about, [(one.place, one.verdict, one.says) for one in shown]))
     return _filled(
         "audit.html",
         headline=headline(findings),

@@ -176,8 +176,8 @@ def parse(
     rounding of both: its own last decimal, and the table's. ``decimal`` is the mark before the table's decimals; a
     sentence may be written otherwise where that is plain.
     """
-    said = _parts(sentence)
-    arms = [name for name in (said["a"], said["b"]) if name]
+    parts = _parts(sentence)
+    arms = [name for name in (parts["a"], parts["b"]) if name]
     rows = dict.fromkeys(cell.row for cell in cells)
     for name in arms:
         if name not in rows:
@@ -186,11 +186,11 @@ def parse(
             raise HypersphereError(f"claim '{sentence}': '{name}' is not a row of this table{near}")
     columns = {cell.column for cell in cells}
     of = "all"
-    word, _, rest = (said["places"] or "").partition(" ")
+    word, _, rest = (parts["places"] or "").partition(" ")
     if rest == "columns":
         of = word
     elif word:
-        named = [name.strip() for name in said["places"].split(",")]
+        named = [name.strip() for name in parts["places"].split(",")]
         unknown = [name for name in named if name not in columns]
         if unknown:
             raise HypersphereError(
@@ -198,36 +198,36 @@ def parse(
             )
         columns = {*named}
     spoken_of = [
-        cell for cell in cells if cell.column in columns and said["metric"] in (None, cell.metric)
+        cell for cell in cells if cell.column in columns and parts["metric"] in (None, cell.metric)
     ]
     chosen = _of_all(arms, spoken_of)
     if not chosen:
         raise HypersphereError(f"claim '{sentence}': the table has no number that it is about")
     metrics = {cell.metric for cell in chosen}
-    if len(metrics) > 1 and said["take"]:
+    if len(metrics) > 1 and parts["take"]:
         raise HypersphereError(f"claim '{sentence}': name one of the metrics, 'for {min(metrics)}'")
     numbers = []
     # "beats" is larger where higher is better: numbers of which lower is better change their sign
     for cell in chosen:
-        sign = -1 if said["with"] == "beats" and not cell.higher_is_better else 1
+        sign = -1 if parts["with"] == "beats" and not cell.higher_is_better else 1
         at = {"row": cell.row, "column": cell.column, "metric": cell.metric}
         numbers.append(Number(at, sign * float(cell.mean)))
     here = {"row": arms[:1]}
     minus = {"row": arms[1:]} if arms[1:] else None
-    if not said["take"]:
-        return Check(here, RELATIONS[said["with"]], minus=minus), of, numbers
+    if not parts["take"]:
+        return Check(here, RELATIONS[parts["with"]], minus=minus), of, numbers
     mark = decimal
-    if numerals.read(said["than"], decimal) is None:
+    if numerals.read(parts["than"], decimal) is None:
         mark = numerals.OTHER[decimal]
-    than = numerals.number(said["than"], f"claim '{sentence}'", mark)
-    if said["take"] in ("at least", "at most"):
-        return Check(here, said["take"], (float(than),), minus), of, numbers
+    than = numerals.number(parts["than"], f"claim '{sentence}'", mark)
+    if parts["take"] in ("at least", "at most"):
+        return Check(here, parts["take"], (float(than),), minus), of, numbers
     slack = unit(than) / 2
     if minus:
         slack += max(unit(cell.mean) for cell in chosen)
     exact = Fraction(than)
     bounds = float(exact - slack), float(exact + slack)
-    take = "largest" if said["take"] == "up to" else "mean"
+    take = "largest" if parts["take"] == "up to" else "mean"
     return Check(here, "between", bounds, minus, take=take), of, numbers
 
 
