@@ -111,40 +111,50 @@ def _audit(arguments: argparse.Namespace) -> int:
 
 
 def _grim(arguments: argparse.Namespace) -> int:
-    """Print how the numbers are read, and for each way of printing them the numbers of runs that fit."""
-    from hypersphere.audit import checks, grim
-
-    numbers, n_test = _percents(arguments)
-    mean = numbers[0]
+    """Print how the numbers are read, and the numbers of runs that fit."""
+    given = arguments.mean, arguments.std, arguments.n_test, arguments.decimal
+    numbers, n_test = _as_read(*given)
     as_read = " ± ".join(map(str, numbers))
     says = f"read as {as_read} percent of {n_test} test examples"
+    mean = numbers[0]
     if 0 < mean < 1 and "%" not in arguments.mean:  # it may have been meant as a share
         says += f"; for a share of {mean} write {mean.scaleb(2):f}"
     print(says)
-    printed = grim.Printed(*numbers)
-    for way, assumptions in grim.ways(n_test, printed.std is not None).items():
-        outcomes = {n: grim.fits(printed, n, assumptions) for n in range(1, grim.MOST + 1)}
-        informative = grim.informative(printed, assumptions)
-        _, says = checks.runs_that_fit(outcomes, informative)
-        print(f"{way}: {says}")
+    print("\n".join(of_one(*given)))
     return 0
 
 
-def _percents(arguments: argparse.Namespace) -> tuple[list[Decimal], int]:
+def of_one(mean: str, std: str | None, n_test: str, decimal: str | None = None) -> list[str]:
+    """What ``hypersphere grim`` prints: a line for each way of printing, with the numbers of runs that fit."""
+    from hypersphere.audit import checks, grim
+
+    numbers, examples = _as_read(mean, std, n_test, decimal)
+    printed = grim.Printed(*numbers)
+    lines = []
+    for way, assumptions in grim.ways(examples, std is not None).items():
+        outcomes = {n: grim.fits(printed, n, assumptions) for n in range(1, grim.MOST + 1)}
+        informative = grim.informative(printed, assumptions)
+        _, says = checks.runs_that_fit(outcomes, informative)
+        lines.append(f"{way}: {says}")
+    return lines
+
+
+def _as_read(
+    mean: str, std: str | None, n_test: str, decimal: str | None
+) -> tuple[list[Decimal], int]:
     """The mean, the deviation if there is one, and the number of test examples that ``hypersphere grim`` is given.
 
     Raises:
         HypersphereError: if a number cannot be read, has two readings, or is no percentage.
     """
-    texts = {"MEAN": arguments.mean}
-    if arguments.std is not None:
-        texts["STD"] = arguments.std
-    decimal = arguments.decimal
+    texts = {"MEAN": mean}
+    if std is not None:
+        texts["STD"] = std
     if decimal is None:
         written = [Written(name, text, is_share=True) for name, text in texts.items()]
-        written.append(Written("--n-test", arguments.n_test, is_count=True))
+        written.append(Written("--n-test", n_test, is_count=True))
         decimal = numerals.convention("grim", written, points_are_usual=True)
-    n_test = numerals.count(arguments.n_test, "grim: --n-test", decimal)
+    examples = numerals.count(n_test, "grim: --n-test", decimal)
     values = []
     for name, text in texts.items():
         value = numerals.number(text, f"grim: {name}", decimal)
@@ -153,7 +163,7 @@ def _percents(arguments: argparse.Namespace) -> tuple[list[Decimal], int]:
                 f"grim: {name}: must be from 0 to 100 percent (given: '{value}')"
             )
         values.append(value)
-    return values, n_test
+    return values, examples
 
 
 def sentences(file: Path, tables: set[str]) -> list[tuple[str, str]]:
