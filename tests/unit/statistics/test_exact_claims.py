@@ -26,8 +26,8 @@ def of_steps(**changed: Any) -> Claim:
 
 
 def of_one(kind: str, claim: Claim, **arms: Any) -> dict[str, Any]:
-    return exact_claims._of_one(
-        kind, claim, {arm: np.atleast_1d(numbers) for arm, numbers in arms.items()}, RULES
+    return exact_claims.JUDGES[kind](
+        claim, {arm: np.atleast_1d(numbers) for arm, numbers in arms.items()}, RULES
     )
 
 

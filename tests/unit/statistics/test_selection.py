@@ -137,3 +137,18 @@ def test_each_arm_has_the_values_of_its_own_grid_with_the_best_mean(
     assert {arm.split(";")[1]: values for arm, values in chosen.items()} == {
         f"variant={variant}": {RATE: 1, key: t} for variant, (key, t) in best.items()
     }
+
+
+def test_of_equal_means_the_first_in_the_grid_is_chosen(make_world: Make) -> None:
+    curve = {0.1: 20.0, 0.3: 60.0, 1: 60.0, 3: 20.0}
+    study = TUNED | {"arms": [FIELDS | {"variant": ["default", "again"]}]}
+    world = make_world("laptop", paper={"variants": VARIANTS, "studies": {"s": study}})
+    for rate, mean in curve.items():
+        world.say("s_tuning", at(variant="default", **{RATE: rate}), [mean - 1, mean + 1])
+    world.write("s_tuning")
+    tried = select(world.plan, "norms", "s")
+    assert [(one.mean, one.n, one.diverged) for one in tried] == [
+        (mean, 2, 0) for mean in curve.values()
+    ]
+    assert [one.std for one in tried] == pytest.approx([2**0.5] * 4)
+    assert [one.value for one in tried if one.chosen] == [f"{RATE}=0.3"]
