@@ -115,13 +115,15 @@ def svg(plans: dict[str, Plan]) -> str:
     for box in BOXES:
         numbers = {scale: found[box.rule] for scale, found in of_scale.items()}
         in_words[box.rule] = jobs_in_words(numbers)
-    return filled(
+    numbers = amounts(plans[SCALES[-1]])
+    picture = filled(
         "dag.svg",
         boxes=BOXES,
         named={box.rule: box for box in BOXES},
         jobs=in_words,
-        numbers={name: f"{many:,}" for name, many in amounts(plans[SCALES[-1]]).items()},
+        numbers={name: f"{number:,}" for name, number in numbers.items()},
     )
+    return f"{picture}\n"
 
 
 def jobs_in_words(numbers: dict[str, int]) -> str:

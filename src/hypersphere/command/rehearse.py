@@ -23,7 +23,7 @@ from hypersphere.training import loop
 from hypersphere.training.determinism import make_deterministic
 from hypersphere.training.loop import Execution
 from hypersphere.training.trainers.image import Views
-from hypersphere.wording import counted
+from hypersphere.wording import counted, unwrapped
 
 MAY_DIFFER = ("seed", "dataset", "schedule", "batch")
 """Fields that runs of one rehearsal may differ in: in a step they change numbers alone."""
@@ -52,7 +52,7 @@ def step(run: Run, side: int, classes: int) -> str:
         except Exception as error:  # whatever would end the run on the rented machine
             if files.full(error):
                 raise
-            return " ".join(f"{type(error).__name__}: {error}".split())
+            return unwrapped(f"{type(error).__name__}: {error}")
     return "" if outcome.status == "finished" else f"{outcome.status} at the first step"
 
 

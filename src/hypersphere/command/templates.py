@@ -9,12 +9,11 @@ FOLDER = Path(__file__).with_name("templates")
 
 
 def filled(name: str, **values: Any) -> str:
-    """The text of a template with its values; a value that is not given is an error."""
+    """The text of a template with its values, without line breaks at its end; a value that is missing is an error."""
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(FOLDER),
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
-        keep_trailing_newline=True,
     )
-    return environment.get_template(name).render(values)
+    return environment.get_template(name).render(values).rstrip()
