@@ -16,6 +16,7 @@ import pandas as pd
 
 from hypersphere import files
 from hypersphere.command import memory
+from hypersphere.command.templates import filled
 from hypersphere.config import claims as ledger
 from hypersphere.config import plan as planning
 from hypersphere.config.plan import Plan
@@ -23,10 +24,9 @@ from hypersphere.config.run import Run
 from hypersphere.datasets.sizes import Size, stated
 from hypersphere.errors import HypersphereError
 from hypersphere.training import work
-from hypersphere.wording import counted, unwrapped
+from hypersphere.wording import unwrapped
 
 ROOT = Path(__file__).parents[3]
-LEFT_OUT = "probes, exact studies, preparing data, views, simulators, losses, the optimiser's update, memory, waiting"
 
 
 class Device(NamedTuple):
@@ -116,28 +116,6 @@ def lines(cost: Cost, verbose: bool = False, gigabytes: float | None = None) -> 
 
     What is left out or not known comes after it; then, of a device of so many ``gigabytes``, what does not fit.
     """
-    config, device = cost.plan.config, cost.device
-    yield f"scale      {config.scale_name}: {config.scale.describe}"
-    yield f"device     {device.tflops:g} TFLOP/s, stated, not measured: {device.source}"
-    yield ""
-    yield table(cost, verbose)
-    yield ""
-    yield f"left out   {LEFT_OUT}"
-    about = {name: size.train for name, size in cost.sizes.items() if size and size.about}
-    if about:
-        sizes = "; ".join(f"{name} has about {images:,}" for name, images in about.items())
-        yield f"roughly    to train on: {sizes}"
-    unknown = Counter(flops for flops in cost.flops.values() if isinstance(flops, str))
-    for reason, count in unknown.items():
-        yield f"not known  {counted(count, 'run')}: {reason}"
-    if gigabytes is not None:
-        yield ""
-        for finding in memory.findings(cost.plan, gigabytes):
-            yield finding.text
-
-
-def table(cost: Cost, verbose: bool) -> str:
-    """A row for each document, for each artifact if ``verbose``, and for all of them."""
     chosen = cost.plan.chosen_artifacts
     amounts: dict[str, Amount] = {}
     for paper, of_paper in groupby(chosen, itemgetter(0)):
@@ -146,14 +124,19 @@ def table(cost: Cost, verbose: bool) -> str:
         if verbose:
             amounts |= {"/".join(key): cost.amount([key]) for key in keys}
     amounts["all, each run once"] = cost.amount(chosen)
-    rows = {}
-    for name, one in amounts.items():
-        unknown = f" ({one.unknown} not known)" if one.unknown else ""
-        hours = f"{one.hours:,.0f}" if one.hours >= 10 else f"{one.hours:.2g}"
-        rows[name] = [f"{one.cells:,}", f"{one.runs:,}{unknown}", hours]
-    # pandas puts one blank between columns
-    heads = [" cells", " runs", f" {cost.device.unit}-hours"]
-    return pd.DataFrame.from_dict(rows, orient="index", columns=heads).to_string()
+    text = filled(
+        "cost.txt",
+        config=cost.plan.config,
+        device=cost.device,
+        amounts=amounts,
+        about={name: size.train for name, size in cost.sizes.items() if size and size.about},
+        unknown=Counter(flops for flops in cost.flops.values() if isinstance(flops, str)),
+    )
+    yield from text.splitlines()
+    if gigabytes is not None:
+        yield ""
+        for finding in memory.findings(cost.plan, gigabytes):
+            yield finding.text
 
 
 def as_csv(cost: Cost) -> str:

@@ -5,6 +5,8 @@ from typing import Any
 
 import jinja2
 
+from hypersphere.wording import counted
+
 FOLDER = Path(__file__).with_name("templates")
 
 
@@ -16,4 +18,5 @@ def filled(name: str, **values: Any) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.filters["counted"] = counted
     return environment.get_template(name).render(values).rstrip()

@@ -26,6 +26,7 @@ from hypersphere.config.validation import LISTED
 from hypersphere.datasets import store
 from hypersphere.errors import DamagedError, HypersphereError, in_one_line
 from hypersphere.provenance import contents, digests, manifest, markers, state, stop
+from hypersphere.statistics import retrained
 from hypersphere.wording import counted
 
 REBUILT_FILES = (
@@ -43,8 +44,6 @@ INPUTS = ("runs", "evaluations")
 """Folders of the results from which all else is rebuilt."""
 OF_A_RUN = ("**/*.safetensors", "history.csv", "run.yaml")
 """What is trained again and compared of a run's folder."""
-COMPARED = ("python", "packages", "machine", "processor_flags", "instructions")
-"""What of a machine may change the bytes of a run."""
 
 
 def verify(plan: Plan, rerun: list[str], rebuild: bool = True, mend: bool = False) -> None:
@@ -210,7 +209,7 @@ def _rerun(plan: Plan, name: str) -> None:
 def _other_machine(recorded: dict[str, Any]) -> str:
     """What is other here than where a run was trained, and may change its bytes."""
     here = digests.environment()
-    others = [key for key in COMPARED if key in recorded and here[key] != recorded[key]]
+    others = [key for key in retrained.MACHINE if key in recorded and here[key] != recorded[key]]
     if not others:
         return ""
     return f"; made with other {', '.join(others)}, for which equal bytes are not promised"
