@@ -9,7 +9,8 @@ import signal
 import subprocess
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable
+from operator import attrgetter
 from pathlib import Path
 
 from filelock import FileLock
@@ -45,36 +46,35 @@ def order(plan: Plan, known: records.Records) -> list[BatchOfRuns]:
     Artifacts come by the number of their claims for each epoch of training that they still need; the runs of one come
     by seed, so that each cell has a first seed before any has a second.
     """
-    waiting = {
-        name
-        for name in plan.runs
-        if name not in known
-        or not all(
-            records.measuring(known, name, digest, epoch, target)
-            for digest, asked in plan.evaluations[name].items()
-            for epoch, target in asked.at
-        )
-    }
-    claims = Counter(
-        (paper, claim.artifact)
-        for paper, document in plan.config.papers.items()
-        for claim in ledger.load(plan.config.claims_file(paper))
-        if claim.artifact in document.measured and not why_not_measured(plan, paper, claim)
-    )
-    worth = {}
-    for key in plan.made_artifacts:
-        epochs = sum(
-            run.schedule.epochs for name, run in plan.runs_of(*key).items() if name in waiting
-        )
-        if epochs and plan.config.asks_for(*key):
+    waiting = {name for name in plan.runs if not is_recorded(plan, known, name)}
+    claims: Counter[tuple[str, str]] = Counter()
+    for paper in plan.config.papers:
+        for claim in ledger.load(plan.config.claims_file(paper)):
+            if not why_not_measured(plan, paper, claim):
+                claims[paper, claim.artifact] += 1
+    worth: dict[tuple[str, str], float] = {}
+    for key in plan.chosen_artifacts:
+        runs = plan.runs_of(*key).values()
+        epochs = sum(run.schedule.epochs for run in runs if run.name in waiting)
+        if epochs:
             worth[key] = claims[key] / epochs
     batches: dict[str, BatchOfRuns] = {}
     # a stable sort: equal ones stay in the papers' order
     for key in sorted(worth, key=lambda key: -worth[key]):
-        for run in sorted(plan.runs_of(*key).values(), key=lambda run: run.seed):
+        for run in sorted(plan.runs_of(*key).values(), key=attrgetter("seed")):
             if run.name in waiting:
-                batches.setdefault(plan.batch_of[run.name].id, plan.batch_of[run.name])
+                batch = plan.batch_of[run.name]
+                batches[batch.id] = batch
     return list(batches.values())
+
+
+def is_recorded(plan: Plan, known: records.Records, name: str) -> bool:
+    """Whether records measure a run as the plan asks."""
+    for digest, asked in plan.evaluations[name].items():
+        for epoch, target in asked.at:
+            if not records.measuring(known, name, digest, epoch, target):
+                return False
+    return True
 
 
 def pending(plan: Plan, part: tuple[int, int] = WHOLE) -> list[BatchOfRuns]:
@@ -98,21 +98,17 @@ def run(plan: Plan, minutes: float, jobs: int | None, part: tuple[int, int] = WH
     """
     deadline = time.monotonic() + 60 * minutes
     waiting = pending(plan, part)
-    print(
-        f"{counted(len(waiting), 'batch', 'batches')} pending; records go to {evidence.folder_of(plan)}",
-        flush=True,
-    )
+    number = counted(len(waiting), "batch", "batches")
+    print(f"{number} pending; records go to {evidence.folder_of(plan)}", flush=True)
     targets = [markers.recorded(plan, batch.id) for batch in waiting]
     for target in targets:
         target.unlink(missing_ok=True)  # the tables do not hold what it stands for
-    shared = [
-        plan.prepared_marker(job) for job in plan.preparing(markers.datasets_of(plan, waiting))
-    ]
     stop.name_parent()
+    status: int | None = 0
     with stop.on_request() as request:
-        status: int | None = 0
         # what parts share is made by one of them, while the others wait
         if part != WHOLE and waiting:
+            shared = map(plan.prepared_marker, plan.preparing(markers.datasets_of(plan, waiting)))
             plan.config.results.mkdir(parents=True, exist_ok=True)
             with FileLock(plan.config.results / ".campaign.lock"):
                 status = _snakemake(plan, jobs, deadline, request, shared)
@@ -131,7 +127,7 @@ def run(plan: Plan, minutes: float, jobs: int | None, part: tuple[int, int] = WH
 
 
 def _snakemake(
-    plan: Plan, jobs: int | None, deadline: float, request: stop.Request, targets: Sequence[Path]
+    plan: Plan, jobs: int | None, deadline: float, request: stop.Request, targets: Iterable[Path]
 ) -> int | None:
     """Have Snakemake make targets; its return code, or None if it was asked to stop, by the deadline or the request.
 

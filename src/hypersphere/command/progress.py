@@ -7,7 +7,7 @@ run that it is at, in its own log.
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -50,24 +50,17 @@ class Progress(logging.Handler):
             batch = self.batches[about["wildcards"]["batch"]]
             self.jobs[about["jobid"]] = Job(DOING[about["rule_name"]], Path(about["log"][0]), batch)
         elif event in ENDED:
-            ended: int = about["job_id" if "job_id" in about else "jobid"]
-            self.jobs.pop(ended, None)
-            self.said.pop(ended, None)
+            self.jobs.pop(about.get("job_id", about.get("jobid")), None)
 
     def look(self) -> None:
         """Say of each job how far it is, if that is news."""
-        lines = list(self._news())
-        for line in lines[:MOST]:
+        lines = {number: how_far(job) for number, job in list(self.jobs.items())}
+        news = [line for number, line in lines.items() if line and line != self.said.get(number)]
+        self.said = lines
+        for line in news[:MOST]:
             self.say(line)
-        if len(lines) > MOST:
-            self.say(f"and {len(lines) - MOST} other jobs")
-
-    def _news(self) -> Iterator[str]:
-        for number, job in list(self.jobs.items()):
-            line = how_far(job)
-            if line and self.said.get(number) != line:
-                self.said[number] = line
-                yield line
+        if len(news) > MOST:
+            self.say(f"and {len(news) - MOST} other jobs")
 
     def watch(self) -> None:
         """Look at the logs again and again, beside what Snakemake does, as long as it lives."""
@@ -90,18 +83,15 @@ def how_far(job: Job) -> str:
         lines = job.log.read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:  # it has not begun to write
         return ""
-    said: dict[str, str] = {}
-    """What the job said last of each run, in the order in which it took them."""
+    last: dict[str, str] = {}
+    """The words that the job had last for each run, in the order in which it took them."""
     for line in lines:
         name, colon, words = line.partition(": ")
         if colon and name in runs:
-            said[name] = words
-    if not said:
+            last[name] = words
+    if not last:
         return ""
-    name, words = list(said.items())[-1]
-    epochs = (
-        f" ({counted(runs[name].schedule.epochs, 'epoch')})"
-        if job.doing == DOING["pretrain"]
-        else ""
-    )
-    return f"{job.doing} run {len(said)} of {len(runs)}, {name}{epochs}: {words}"
+    name, words = last.popitem()
+    length = counted(runs[name].schedule.epochs, "epoch")
+    epochs = f" ({length})" if job.doing == DOING["pretrain"] else ""
+    return f"{job.doing} run {len(last) + 1} of {len(runs)}, {name}{epochs}: {words}"
