@@ -10,7 +10,7 @@ from hypersphere.wording import counted
 FOLDER = Path(__file__).with_name("templates")
 
 
-def filled(name: str, **values: Any) -> str:
+def filled(name: str, /, **values: Any) -> str:
     """The text of a template with its values, without line breaks at its end; a value that is missing is an error."""
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(FOLDER),
