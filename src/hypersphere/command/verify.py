@@ -42,8 +42,6 @@ REBUILT_FILES = (
 """Patterns of the results that are rebuilt."""
 INPUTS = ("runs", "evaluations")
 """Folders of the results from which all else is rebuilt."""
-OF_A_RUN = ("**/*.safetensors", "history.csv", "run.yaml")
-"""What is trained again and compared of a run's folder."""
 
 
 def verify(plan: Plan, rerun: list[str], rebuild: bool = True, mend: bool = False) -> None:
@@ -189,17 +187,18 @@ def _rerun(plan: Plan, name: str) -> None:
     from hypersphere.training import pretrain
 
     recorded = manifest.check_run(plan, name)
-    measured: list[str] = []
-    for digest in plan.evaluations[name]:
-        measured += [f"{digest}*.csv", f"{digest}*.png"]
     with elsewhere(plan) as again:
         run = again.run(name)
         pretrain.pretrain(again, [run], also=pretrain.snapshots(plan.run_folder(name)))
         evaluate.evaluate_runs(again, [run])
-        for folder, patterns in {"runs": OF_A_RUN, "evaluations": measured}.items():
+        files_of_run = [*recorded["files"]]
+        measured: list[str] = []
+        for digest in plan.evaluations[name]:
+            evaluation = plan.evaluation_file(name, digest)
+            measured += manifest.check_evaluation(evaluation)["files"]
+        for folder, names in {"runs": files_of_run, "evaluations": measured}.items():
             before = plan.config.results / folder / name
-            after = again.config.results / folder / name
-            if differing := _differing(before, after, _names(patterns, before, after)):
+            if differing := _differing(before, again.config.results / folder / name, names):
                 note = _other_machine(recorded["environment"])
                 raise HypersphereError(
                     f"{before}: {', '.join(differing)}: differ when made again{note}"
@@ -226,7 +225,7 @@ def _rebuild(plan: Plan) -> None:
         before = plan.config.results
         after = again.config.results
         given = (*INPUTS, "batches")
-        made = [name for name in _names(["**/*"], after) if name.partition("/")[0] not in given]
+        made = [name for name in _names(after, ["**/*"]) if name.partition("/")[0] not in given]
         differing = _differing(before, after, made)
         missing = [name for name in _expected(plan) if name not in made]
         sentences = []
@@ -282,7 +281,7 @@ def _made_again(again: Plan) -> list[str]:
 def _expected(plan: Plan) -> list[str]:
     """The files of the results that are to be made again."""
     results = plan.config.results
-    names = _names(REBUILT_FILES, results)
+    names = _names(results, REBUILT_FILES)
     if not plan.config.settings.only:
         return names
     chosen: list[Path] = []
@@ -291,13 +290,12 @@ def _expected(plan: Plan) -> list[str]:
     return [name for name in names if any(map((results / name).is_relative_to, chosen))]
 
 
-def _names(patterns: Iterable[str], *folders: Path) -> list[str]:
-    """The files in any of the folders that match a pattern, relative to it."""
+def _names(folder: Path, patterns: Iterable[str]) -> list[str]:
+    """The files in a folder that match a pattern, relative to it."""
     names = set()
-    for folder in folders:
-        for path in chain.from_iterable(map(folder.glob, patterns)):
-            if path.is_file() and not path.name.startswith("."):
-                names.add(path.relative_to(folder).as_posix())
+    for path in chain.from_iterable(map(folder.glob, patterns)):
+        if path.is_file() and not path.name.startswith("."):
+            names.add(path.relative_to(folder).as_posix())
     return sorted(names)
 
 
