@@ -35,10 +35,10 @@ EACH = "one of the commands below; each has a --help of its own"
 DECLARED = files.read_yaml(Path(__file__).with_name("commands.yaml"))
 GROUPS: dict[str, list[str]] = {wanted: list(commands) for wanted, commands in DECLARED.items()}
 """The names of all commands, by what a person wants."""
-COMMANDS: dict[str, dict[str, Any]] = {
-    name: about for commands in DECLARED.values() for name, about in commands.items() if about
-}
+COMMANDS: dict[str, dict[str, Any]] = {}
 """What commands.yaml says of each command on a project."""
+for declared in DECLARED.values():
+    COMMANDS |= {name: about for name, about in declared.items() if about}
 
 CHECKOUT = Path(__file__).parents[3]
 SET = (
@@ -155,16 +155,15 @@ def reserved(config: Config) -> dict[str, Collection[str]]:
 def prepare(plan: Plan, arguments: argparse.Namespace) -> None:
     from hypersphere.command import preparation
 
-    datasets = dict(plan.config.datasets)
-    datasets |= {dataset.folder: dataset for dataset in plan.config.datasets.values()}
+    datasets = plan.config.datasets
     for name in arguments.dataset:
         if name in plan.prepared_together:
             preparation.together(plan, name)
         elif name in datasets:
             preparation.one(plan, datasets[name])
-            planning.check_sizes(plan, [datasets[name].name])
+            planning.check_sizes(plan, [name])
         else:
-            raise HypersphereError(f"prepare: {not_one_of(name, sorted(plan.config.datasets))}")
+            raise HypersphereError(f"prepare: {not_one_of(name, sorted(datasets))}")
 
 
 def pretrain(plan: Plan, arguments: argparse.Namespace) -> None:
@@ -350,9 +349,10 @@ def find(plan: Plan, names: Sequence[str]) -> tuple[list[BatchOfRuns], list[Run]
     """The batches and the runs of those names, each once, of which there must be one."""
     if not names:
         raise HypersphereError("name runs or batches; `hypersphere plan --verbose` lists them")
-    batches = {batch.id: batch for batch in plan.batches if batch.id in names}
-    runs = {run.name: run for run in (plan.run(name) for name in names if name not in batches)}
-    return list(batches.values()), list(runs.values())
+    batches = [batch for batch in plan.batches if batch.id in names]
+    identifiers = {batch.id for batch in batches}
+    runs = [plan.run(name) for name in names if name not in identifiers]
+    return batches, list({run.name: run for run in runs}.values())
 
 
 def named_runs(plan: Plan, names: Sequence[str]) -> list[Run]:

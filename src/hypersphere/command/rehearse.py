@@ -7,7 +7,6 @@ differ in nothing but seed, dataset of one size, schedule and batch take one ste
 import os
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
-from typing import Any
 
 import numpy as np
 import torch
@@ -37,16 +36,17 @@ def step(run: Run, side: int, classes: int) -> str:
     in each of two parts, if the encoder takes parts.
     """
     make_deterministic(threads=1)
-    schedule = run.schedule.model_copy(update={"epochs": 1})
     parts = min(run.batch.parts, 2)
     count = IMAGES * parts * int(run.method.parameters.get("groups", 1))
+    schedule = run.schedule.model_copy(update={"epochs": 1})
     batch = run.batch.model_copy(update={"size": count, "micro": count, "parts": parts})
     run = run.model_copy(update={"schedule": schedule, "batch": batch})
     pixels = np.random.default_rng(0).integers(0, 256, (count, side, side, 3), dtype=np.uint8)
-    cpu, numbers = torch.device("cpu"), np.arange(count)
+    numbers = np.arange(count)
+    cpu = torch.device("cpu")
     views = Views(run, pixels, numbers % classes, numbers, cpu)
+    execution = Execution(cpu, frozenset(), {"run": run.name})
     with files.temporary_folder("a run's state after one step") as folder:
-        execution = Execution(cpu, frozenset(), {"run": run.name})
         try:
             outcome = loop.train(run, views, execution, folder)
         except Exception as error:  # whatever would end the run on the rented machine
@@ -62,30 +62,28 @@ def lines(plan: Plan, gigabytes: float | None = None) -> Iterator[str]:
 
     If a run would fail, an error ends them.
     """
-    together, without = kinds_of(plan, _key)
+    kinds, without = kinds_of(plan, _key)
     failed: set[str] = set()
     pool = ProcessPoolExecutor(max_workers=os.cpu_count())
     try:
-        asked: list[tuple[Any, list[Run]]] = [
-            (pool.submit(step, runs[0], int(size.side), size.classes), runs)
-            for size, runs in together
-        ]
-        for at, (future, runs) in enumerate(asked, start=1):
+        steps = [pool.submit(step, runs[0], size.side, size.classes) for size, runs in kinds]
+        for at, (future, kind) in enumerate(zip(steps, kinds, strict=True), start=1):
             if problem := future.result():
-                yield f"[{at}/{len(asked)}] {named(runs)}: {problem}"
-                failed |= {run.name for run in runs}
+                yield f"[{at}/{len(kinds)}] {named(kind.runs)}: {problem}"
+                failed.update(run.name for run in kind.runs)
     finally:
         pool.shutdown(cancel_futures=True)  # a command that is stopped leaves no workers behind
     for reason, count in without.items():
         yield f"not rehearsed  {counted(count, 'run')}: {reason}"
-    yield f"rehearsed  {counted(sum(len(runs) for _, runs in asked), 'run')} by {counted(len(asked), 'step')}"
-    for finding in memory.findings(plan, gigabytes) if gigabytes is not None else ():
-        yield finding.text
-        failed |= {run.name for run in finding.misfits}
+    rehearsed = counted(sum(len(kind.runs) for kind in kinds), "run")
+    yield f"rehearsed  {rehearsed} by {counted(len(kinds), 'step')}"
+    if gigabytes is not None:
+        for finding in memory.findings(plan, gigabytes):
+            yield finding.text
+            failed.update(run.name for run in finding.misfits)
     if failed:
-        raise HypersphereError(
-            f"rehearse: {counted(len(failed), 'run')} would fail; the lines above say why"
-        )
+        runs = counted(len(failed), "run")
+        raise HypersphereError(f"rehearse: {runs} would fail; the lines above say why")
 
 
 def _key(run: Run, size: Size) -> str:

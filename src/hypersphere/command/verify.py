@@ -8,7 +8,7 @@ import errno
 import filecmp
 import os
 import shutil
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
 from itertools import chain
@@ -29,7 +29,7 @@ from hypersphere.provenance import contents, digests, manifest, markers, state, 
 from hypersphere.statistics import retrained
 from hypersphere.wording import counted
 
-REBUILT_FILES = (
+REBUILT = (
     "statistics/**/*",
     "simulations/**/*",
     "tables/**/*",
@@ -67,7 +67,7 @@ def verify(plan: Plan, rerun: list[str], rebuild: bool = True, mend: bool = Fals
         print(f"left alone: {len(others) - LISTED} more that no manifest lists", flush=True)
     wrong: list[HypersphereError] = []
     for kind, of_kind in checks.items():
-        errors = [error for check in of_kind for error in _failing(check)]
+        errors = list(chain.from_iterable(map(_failing, of_kind)))
         right = len(of_kind) - len(errors)
         print(f"{kind}: {right} of {len(of_kind)} as they should be", flush=True)
         wrong += errors
@@ -224,8 +224,7 @@ def _rebuild(plan: Plan) -> None:
         reasons = _made_again(again)
         before = plan.config.results
         after = again.config.results
-        given = (*INPUTS, "batches")
-        made = [name for name in _names(after, ["**/*"]) if name.partition("/")[0] not in given]
+        made = _rebuilt_files(after)
         differing = _differing(before, after, made)
         missing = [name for name in _expected(plan) if name not in made]
         sentences = []
@@ -281,22 +280,20 @@ def _made_again(again: Plan) -> list[str]:
 def _expected(plan: Plan) -> list[str]:
     """The files of the results that are to be made again."""
     results = plan.config.results
-    names = _names(results, REBUILT_FILES)
+    names = _rebuilt_files(results)
     if not plan.config.settings.only:
         return names
-    chosen: list[Path] = []
+    places: list[Path] = []
     for key in plan.chosen_artifacts:
-        chosen += [*plan.config.outputs(*key), plan.config.artifact_folder(*key)]
-    return [name for name in names if any(map((results / name).is_relative_to, chosen))]
+        places += [*plan.config.outputs(*key), plan.config.artifact_folder(*key)]
+    return [name for name in names if any(map((results / name).is_relative_to, places))]
 
 
-def _names(folder: Path, patterns: Iterable[str]) -> list[str]:
-    """The files in a folder that match a pattern, relative to it."""
-    names = set()
-    for path in chain.from_iterable(map(folder.glob, patterns)):
-        if path.is_file() and not path.name.startswith("."):
-            names.add(path.relative_to(folder).as_posix())
-    return sorted(names)
+def _rebuilt_files(folder: Path) -> list[str]:
+    """The files in a folder of results that are rebuilt here, relative to it."""
+    paths = chain.from_iterable(map(folder.glob, REBUILT))
+    whole = (path for path in paths if path.is_file() and not path.name.startswith("."))
+    return sorted(path.relative_to(folder).as_posix() for path in whole)
 
 
 def _differing(before: Path, after: Path, names: list[str]) -> list[str]:
