@@ -32,12 +32,14 @@ WHOLE = (1, 1)
 
 def part(text: str) -> tuple[int, int]:
     """``2/8``, the second of eight parts, as numbers."""
-    found = re.fullmatch(r"([0-9]+)/([0-9]+)", text)
-    if not found or not 1 <= int(found[1]) <= int(found[2]):
-        raise HypersphereError(
-            f"campaign: --part: must be K/N with K from 1 to N, such as 2/8 (given: '{text}')"
-        )
-    return int(found[1]), int(found[2])
+    match = re.fullmatch(r"([0-9]+)/([0-9]+)", text)
+    if match:
+        number, count = map(int, match.groups())
+        if 1 <= number <= count:
+            return number, count
+    raise HypersphereError(
+        f"campaign: --part: must be K/N with K from 1 to N, such as 2/8 (given: '{text}')"
+    )
 
 
 def order(plan: Plan, known: records.Records) -> list[BatchOfRuns]:
@@ -99,7 +101,7 @@ def run(plan: Plan, minutes: float, jobs: int | None, part: tuple[int, int] = WH
     deadline = time.monotonic() + 60 * minutes
     waiting = pending(plan, part)
     number = counted(len(waiting), "batch", "batches")
-    print(f"{number} pending; records go to {evidence.folder_of(plan)}", flush=True)
+    print(f"{number} pending; records go to {evidence.folder_of(plan)}")
     targets = [markers.recorded(plan, batch.id) for batch in waiting]
     for target in targets:
         target.unlink(missing_ok=True)  # the tables do not hold what it stands for
@@ -115,7 +117,8 @@ def run(plan: Plan, minutes: float, jobs: int | None, part: tuple[int, int] = WH
         if waiting and status == 0:
             status = _snakemake(plan, jobs, deadline, request, targets)
     left = sum(not target.exists() for target in targets)
-    print(f"{counted(len(targets) - left, 'batch', 'batches')} recorded, {left} left")
+    number = counted(len(targets) - left, "batch", "batches")
+    print(f"{number} recorded, {left} left")
     if request.number is not None:
         raise stop.StoppedError(f"campaign: stopped by {request.name}", request.number)
     if status is not None and status < 0:
@@ -139,7 +142,8 @@ def _snakemake(
     if config.scale.resources.gpu:
         from hypersphere.training import device
 
-        options += ["--resources", f"gpu={jobs or len(device.devices(config.settings.device))}"]
+        gpus = jobs or len(device.devices(config.settings.device))
+        options += ["--resources", f"gpu={gpus}"]
     command = preview.calling(config.overrides, *options)
     process = subprocess.Popen(command, cwd=config.root, start_new_session=True)
     while process.poll() is None:

@@ -93,7 +93,7 @@ def explained(plan: Plan, run: Run) -> str:
 def show(lines: Iterable[str]) -> None:
     """Print lines, each as soon as it is there."""
     for line in lines:
-        print(line, flush=True)
+        print(line)
 
 
 def cost(plan: Plan, arguments: argparse.Namespace) -> None:
@@ -212,8 +212,9 @@ def simulate(config: Config, arguments: argparse.Namespace) -> None:
     for paper in arguments.paper or filter(config.exact_artifacts, config.papers):
         studies.build(config, paper)
         exact_claims.build_studies(config, paper)
-        done = counted(len(config.studies(paper)), "exact study", "exact studies")
-        print(f"{paper}: the tables of {done} are in {config.exact_studies(paper)}", flush=True)
+        number = counted(len(config.studies(paper)), "exact study", "exact studies")
+        folder = config.exact_studies(paper)
+        print(f"{paper}: the tables of {number} are in {folder}")
 
 
 def studies(plan: Plan, arguments: argparse.Namespace) -> None:
@@ -314,7 +315,8 @@ def select(config: Config, arguments: argparse.Namespace) -> None:
     path = config.selection_file(paper, name)
     write_selection(path, curve)
     for one in curve:
-        print(f"{'*' if one.chosen else ' '} {one.arm}  {one.value}  {one.mean:.2f} (n = {one.n})")
+        mark = "*" if one.chosen else " "
+        print(f"{mark} {one.arm}  {one.value}  {one.mean:.2f} (n = {one.n})")
     print(path)
 
 
@@ -417,7 +419,8 @@ def parser() -> tuple[argparse.ArgumentParser, Mapping[str, argparse.ArgumentPar
     subparsers = top.add_subparsers(dest="command", metavar="COMMAND", required=True, help=EACH)
     helps = audit.COMMANDS | {name: about["help"] for name, about in COMMANDS.items()}
     for wanted, names in GROUPS.items():
-        top.add_argument_group(wanted, "\n".join(f"{name:<10} {helps[name]}" for name in names))
+        lines = [f"{name:<10} {helps[name]}" for name in names]
+        top.add_argument_group(wanted, "\n".join(lines))
     scales = ", ".join(scale_names(CHECKOUT))
     of_settings = {"action": "append", "default": [], "metavar": "KEY=VALUE", "dest": "settings"}
     of_settings["help"] = f"{SET}; scales: {scales}" if scales else SET

@@ -59,7 +59,8 @@ class Box(NamedTuple):
         return self.top + HEIGHT / 2
 
 
-BOXES = [Box(**listed) for listed in files.read_yaml(Path(__file__).with_name("dag.yaml"))]
+LISTED = files.read_yaml(Path(__file__).with_name("dag.yaml"))
+BOXES = [Box(**fields) for fields in LISTED]
 ACCURACIES = ("linear", "knn", "transfer")
 """Kinds of probes by how the names of their measures begin; all else is ``other``."""
 
@@ -68,7 +69,8 @@ def amounts(plan: Plan) -> dict[str, int]:
     """How often each step is done at a scale."""
     datasets = plan.datasets.values()
     sources = {dataset.source.name for dataset in datasets if dataset.source is not None}
-    drawn = [plan.config.papers[paper].artifacts[name].draw for paper, name in plan.made_artifacts]
+    papers = plan.config.papers
+    drawn = [papers[paper].artifacts[name].draw for paper, name in plan.made_artifacts]
     return {
         "sources": len(sources),
         "datasets": len(datasets),

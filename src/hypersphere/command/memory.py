@@ -38,10 +38,9 @@ def findings(plan: Plan, gigabytes: float) -> Iterator[Finding]:
         known += len(runs)
         most = max(most, amount)
         if amount > gigabytes * GB:
+            excess = f"{amount / GB:.1f} GB do not fit {gigabytes:g} GB"
             remedy = _remedy(run, need, gigabytes)
-            yield Finding(
-                f"{named(runs)}: {amount / GB:.1f} GB do not fit {gigabytes:g} GB; {remedy}", runs
-            )
+            yield Finding(f"{named(runs)}: {excess}; {remedy}", runs)
     for reason, count in without.items():
         yield Finding(f"not counted  {counted(count, 'run')}: {reason}")
     if known:

@@ -37,7 +37,8 @@ class Progress(logging.Handler):
 
     def __init__(self, batches: Mapping[str, BatchOfRuns], say: Callable[[str], object]) -> None:
         super().__init__()
-        self.batches, self.say = batches, say
+        self.batches = batches
+        self.say = say
         self.jobs: dict[int, Job] = {}
         self.said: dict[int, str] = {}
         """The last line of each job."""
@@ -47,8 +48,10 @@ class Progress(logging.Handler):
         about = vars(record)
         event = str(about.get("event"))
         if event == BEGUN and about["rule_name"] in DOING:
-            batch = self.batches[about["wildcards"]["batch"]]
-            self.jobs[about["jobid"]] = Job(DOING[about["rule_name"]], Path(about["log"][0]), batch)
+            (log,) = about["log"]
+            batch = about["wildcards"]["batch"]
+            job = Job(DOING[about["rule_name"]], Path(log), self.batches[batch])
+            self.jobs[about["jobid"]] = job
         elif event in ENDED:
             self.jobs.pop(about.get("job_id", about.get("jobid")), None)
 
@@ -92,6 +95,7 @@ def how_far(job: Job) -> str:
     if not last:
         return ""
     name, words = last.popitem()
+    number = len(last) + 1
     length = counted(runs[name].schedule.epochs, "epoch")
     epochs = f" ({length})" if job.doing == DOING["pretrain"] else ""
-    return f"{job.doing} run {len(last) + 1} of {len(runs)}, {name}{epochs}: {words}"
+    return f"{job.doing} run {number} of {len(runs)}, {name}{epochs}: {words}"

@@ -52,8 +52,9 @@ def retrain(config: Config, name: str, folder: Path | None) -> None:
     level = plan.config.scale.level
     known = records.read_all(plan.config.evidence, level)
     first = known[name][0]
-    after = f"after {counted(first.epochs, 'epoch')}, which took {first.seconds:.0f} s"
-    print(f"{name}: recorded at {plan.config.scale_name}, {first.status} {after}", flush=True)
+    epochs = counted(first.epochs, "epoch")
+    training = f"{first.status} after {epochs}, which took {first.seconds:.0f} s"
+    print(f"{name}: recorded at {plan.config.scale_name}, {training}")
     with ExitStack() as until_the_end:
         if folder is None:
             temporary = files.temporary_folder("the run that is trained again")
@@ -74,10 +75,11 @@ def retrain(config: Config, name: str, folder: Path | None) -> None:
     record = min(known[name], key=lambda one: one.weights != made.weights)
     siblings = retrained.seeds_of(record, known)
     comparison = retrained.compare(record, made, siblings)
-    print(told(comparison, len(siblings), retrained.processors_of(siblings)), end="", flush=True)
+    processors = retrained.processors_of(siblings)
+    print(told(comparison, len(siblings), processors), end="")
     if comparison.verdict in (Verdict.DIFFERENT, Verdict.UNBOUNDED):
         raise HypersphereError(f"retrain: {name}: {comparison.verdict}: {why(comparison)}")
-    print(f"{name}: {comparison.verdict}", flush=True)
+    print(f"{name}: {comparison.verdict}")
 
 
 def find(config: Config, name: str) -> Recorded:
@@ -90,7 +92,8 @@ def find(config: Config, name: str) -> Recorded:
         if (folder / "runs.csv").exists():
             rows = read_table(folder / "runs.csv", TABLES["runs"])
             recorded |= dict.fromkeys(Recorded(scale, row["name"]) for row in rows)
-    where = f"retrain: {', '.join(f'{FOLDER}/{scale}' for scale in scales) or FOLDER}"
+    shown = ", ".join(f"{FOLDER}/{scale}" for scale in scales)
+    where = f"retrain: {shown or FOLDER}"
     if not recorded:
         raise HypersphereError(f"{where}: holds no record")
     # the whole name, else all but its digest, else any beginning
@@ -102,11 +105,10 @@ def find(config: Config, name: str) -> Recorded:
         names = dict.fromkeys(one.name for one in recorded)
         raise HypersphereError(f"{where}: {not_one_of(name, names)}")
     if len(matches) > 1:
+        number = len(matches)
         shown = ", ".join(one.name for one in matches[:LISTED])
-        more = f" and {len(matches) - LISTED} more" if matches[LISTED:] else ""
-        raise HypersphereError(
-            f"{where}: '{name}' begins {len(matches)} names: {shown}{more}; name one"
-        )
+        more = f" and {number - LISTED} more" if number > LISTED else ""
+        raise HypersphereError(f"{where}: '{name}' begins {number} names: {shown}{more}; name one")
     return matches[0]
 
 
@@ -148,8 +150,9 @@ def in_words(number: Number) -> str:
     recorded, again = ("none" if value is None else f"{value:.6g}" for value in values)
     if recorded == again:
         return f"{number.words}: {again}, as recorded"
+    difference = f"difference {number.difference:.3g}"
     limit = "no bound" if number.within is None else f"bound {number.bound:.3g}"
-    return f"{number.words}: {again}, recorded {recorded} (difference {number.difference:.3g}, {limit})"
+    return f"{number.words}: {again}, recorded {recorded} ({difference}, {limit})"
 
 
 def why(comparison: Comparison) -> str:

@@ -115,7 +115,7 @@ def _begin(logger: logging.Logger, plan: Plan, local: bool) -> None:
     logger.addHandler(progress)
     progress.watch()
     if note := join(Path.cwd()):
-        print(note, file=sys.stderr, flush=True)
+        print(note, file=sys.stderr)
     for folder in (plan.config.results, plan.config.root / "logs", plan.config.data / "processed"):
         existing = next(place for place in (folder, *folder.parents) if place.exists())
         if not os.access(existing, os.W_OK):

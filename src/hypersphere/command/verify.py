@@ -62,21 +62,21 @@ def verify(plan: Plan, rerun: list[str], rebuild: bool = True, mend: bool = Fals
         checks["trained and probed again"] = [partial(_rerun, plan, name) for name in names]
     others = _no_results(plan)
     for path in others[:LISTED]:
-        print(f"left alone: {in_one_line(str(path))}: no manifest lists it", flush=True)
+        print(f"left alone: {in_one_line(str(path))}: no manifest lists it")
     if others[LISTED:]:
-        print(f"left alone: {len(others) - LISTED} more that no manifest lists", flush=True)
+        print(f"left alone: {len(others) - LISTED} more that no manifest lists")
     wrong: list[HypersphereError] = []
     for kind, of_kind in checks.items():
         errors = list(chain.from_iterable(map(_failing, of_kind)))
-        right = len(of_kind) - len(errors)
-        print(f"{kind}: {right} of {len(of_kind)} as they should be", flush=True)
+        whole = len(of_kind)
+        print(f"{kind}: {whole - len(errors)} of {whole} as they should be")
         wrong += errors
     damaged = [error for error in wrong if isinstance(error, DamagedError)]
     if mend and damaged:
         for damage in damaged:
             damage.disprove()
         forgotten = counted(len(damaged), "difference")
-        print(f"{forgotten} forgotten; `make reproduce` makes all of that again", flush=True)
+        print(f"{forgotten} forgotten; `make reproduce` makes all of that again")
         wrong = [error for error in wrong if not isinstance(error, DamagedError)]
     if wrong:
         more = f" (and {len(wrong) - 1} more, listed above)" if wrong[1:] else ""
@@ -89,7 +89,7 @@ def _failing(check: Callable[[], object]) -> Iterator[HypersphereError]:
     try:
         check()
     except HypersphereError as error:
-        print(f"differs: {error}", flush=True)
+        print(f"differs: {error}")
         yield error
 
 
