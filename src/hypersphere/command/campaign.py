@@ -85,7 +85,8 @@ def pending(plan: Plan, part: tuple[int, int] = WHOLE) -> list[BatchOfRuns]:
     Which batches are in a part depends on the plan alone, so that parts that start one after another share none.
     """
     number, count = part
-    mine = {batch.id for batch in order(plan, {})[number - 1 :: count]}
+    batches = order(plan, {})
+    mine = {batch.id for batch in batches[number - 1 :: count]}
     known = records.read_all(
         evidence.folder_of(plan), plan.config.scale.level, plan.config.scale_name, writing=True
     )
@@ -110,7 +111,8 @@ def run(plan: Plan, minutes: float, jobs: int | None, part: tuple[int, int] = WH
     with stop.on_request() as request:
         # what parts share is made by one of them, while the others wait
         if part != WHOLE and waiting:
-            shared = map(plan.prepared_marker, plan.preparing(markers.datasets_of(plan, waiting)))
+            preparing = plan.preparing(markers.datasets_of(plan, waiting))
+            shared = map(plan.prepared_marker, preparing)
             plan.config.results.mkdir(parents=True, exist_ok=True)
             with FileLock(plan.config.results / ".campaign.lock"):
                 status = _snakemake(plan, jobs, deadline, request, shared)
@@ -138,7 +140,8 @@ def _snakemake(
     """
     config = plan.config
     options = [path.relative_to(config.root).as_posix() for path in targets]
-    options += ["--nolock", "--cores", str(jobs * config.scale.threads) if jobs else "all"]
+    cores = str(jobs * config.scale.threads) if jobs else "all"
+    options += ["--nolock", "--cores", cores]
     if config.scale.resources.gpu:
         from hypersphere.training import device
 

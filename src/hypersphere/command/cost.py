@@ -66,7 +66,8 @@ class Cost:
                 "cost: evidence_only: numbers come from records, and nothing is trained"
             )
         device = plan.config.settings.device
-        on_gpu = device == "cuda" or (device == "auto" and plan.config.scale.resources.gpu > 0)
+        asks_for_one = plan.config.scale.resources.gpu > 0
+        on_gpu = device == "cuda" or (device == "auto" and asks_for_one)
         self.plan = plan
         self.device = GPU if on_gpu else CORE
         runs = plan.chosen_runs
@@ -93,10 +94,12 @@ class Cost:
         cells = 0
         for key in keys:
             names.update(self.plan.runs_of(*key))
-            cells += [*self.plan.missing(*key).values()].count("")
+            missing = list(self.plan.missing(*key).values())
+            cells += missing.count("")
         known = [flops for flops in map(self.flops.get, names) if isinstance(flops, int)]
         unknown = len(names) - len(known)
-        return Amount(cells, len(names), unknown, sum(known), self.hours(sum(known)))
+        flops = sum(known)
+        return Amount(cells, len(names), unknown, flops, self.hours(flops))
 
     def hours(self, flops: int) -> float:
         return flops / (self.device.tflops * 10**12) / 3600

@@ -133,8 +133,9 @@ def jobs_in_words(numbers: dict[str, int]) -> str:
     (scale, first), *others = numbers.items()
     if {*numbers.values()} == {first}:
         return counted(first, "job")
-    more = [f"{many:,} at {other}" for other, many in others]
-    return ", ".join([f"{counted(first, 'job')} at {scale}", *more])
+    parts = [f"{counted(first, 'job')} at {scale}"]
+    parts += [f"{many:,} at {other}" for other, many in others]
+    return ", ".join(parts)
 
 
 def build(root: Path) -> None:

@@ -30,7 +30,9 @@ def lines(plan: Plan, verbose: bool = False) -> Iterator[str]:
     yield summary(plan, verbose)
     yield ""
     jobs = dry_run(plan.config.root, plan.config.overrides, briefly=not verbose)
-    yield jobs if verbose else jobs[max(0, jobs.rfind(TOTALS)) :]
+    if not verbose and TOTALS in jobs:
+        jobs = jobs[jobs.rindex(TOTALS) :]
+    yield jobs
 
 
 def summary(plan: Plan, verbose: bool) -> str:
@@ -113,6 +115,7 @@ def dry_run(root: Path, overrides: dict[str, Any], *options: str, briefly: bool 
     if done.returncode:
         lines = (done.stdout + done.stderr).splitlines()
         others = [line.strip() for line in lines if not line.startswith(OF_THE_PROFILE)]
-        *_, last = complaints(lines) or [*filter(None, others)] or ["no output"]
+        spoken = [line for line in others if line]
+        *_, last = complaints(lines) or spoken or ["no output"]
         raise HypersphereError(f"snakemake --dry-run: {last.strip()}")
     return done.stdout.strip()

@@ -40,7 +40,7 @@ class Progress(logging.Handler):
         self.batches = batches
         self.say = say
         self.jobs: dict[int, Job] = {}
-        self.said: dict[int, str] = {}
+        self.last: dict[int, str] = {}
         """The last line of each job."""
 
     def emit(self, record: logging.LogRecord) -> None:
@@ -58,8 +58,11 @@ class Progress(logging.Handler):
     def look(self) -> None:
         """Say of each job how far it is, if that is news."""
         lines = {number: how_far(job) for number, job in list(self.jobs.items())}
-        news = [line for number, line in lines.items() if line and line != self.said.get(number)]
-        self.said = lines
+        news = []
+        for number, line in lines.items():
+            if line and line != self.last.get(number):
+                news.append(line)
+        self.last = lines
         for line in news[:MOST]:
             self.say(line)
         if len(news) > MOST:

@@ -68,23 +68,26 @@ def lines(plan: Plan, gigabytes: float | None = None) -> Iterator[str]:
     pool = ProcessPoolExecutor(max_workers=os.cpu_count())
     try:
         steps = [pool.submit(step, runs[0], size.side, size.classes) for size, runs in kinds]
-        for at, (future, kind) in enumerate(zip(steps, kinds, strict=True), start=1):
+        for at, future in enumerate(steps):
+            runs = kinds[at].runs
             if problem := future.result():
-                yield f"[{at}/{len(kinds)}] {named(kind.runs)}: {problem}"
-                failed.update(run.name for run in kind.runs)
+                place = f"[{at + 1}/{len(kinds)}]"
+                yield f"{place} {named(runs)}: {problem}"
+                failed.update(run.name for run in runs)
     finally:
         pool.shutdown(cancel_futures=True)  # a command that is stopped leaves no workers behind
     for reason, count in without.items():
         yield f"not rehearsed  {counted(count, 'run')}: {reason}"
-    rehearsed = counted(sum(len(kind.runs) for kind in kinds), "run")
-    yield f"rehearsed  {rehearsed} by {counted(len(kinds), 'step')}"
+    number = sum(len(kind.runs) for kind in kinds)
+    by = counted(len(kinds), "step")
+    yield f"rehearsed  {counted(number, 'run')} by {by}"
     if gigabytes is not None:
         for finding in memory.findings(plan, gigabytes):
             yield finding.text
             failed.update(run.name for run in finding.misfits)
     if failed:
-        runs = counted(len(failed), "run")
-        raise HypersphereError(f"rehearse: {runs} would fail; the lines above say why")
+        number_of_failed = counted(len(failed), "run")
+        raise HypersphereError(f"rehearse: {number_of_failed} would fail; the lines above say why")
 
 
 def _key(run: Run, size: Size) -> str:

@@ -29,7 +29,8 @@ def restore(plan: Plan) -> None:
     root, results = plan.config.root, name_of_results(plan)
     check_scale(plan)
     lock = root / "dvc.lock"
-    if not lock.is_file() or f"path: {results}/" not in lock.read_text(encoding="utf-8"):
+    locked = lock.read_text(encoding="utf-8") if lock.is_file() else ""
+    if f"path: {results}/" not in locked:
         raise HypersphereError(
             f"dvc.lock: does not list {results}; check out a release of that scale ({HELP})"
         )
@@ -43,7 +44,8 @@ def restore(plan: Plan) -> None:
     verify.verify(plan, [], rebuild=False)
     _separate(plan.config.exact, plan.config.results, root / REPORT)
     # The report shows the claims of every scale that was finished here: with others than its own it is to be made anew.
-    others = {*judged_records.finished_here(root)} - {plan.config.results / "claims.csv"}
+    own = plan.config.results / "claims.csv"
+    others = {*judged_records.finished_here(root)} - {own}
     target = "reproduce" if others else "everything"
     call(root, "snakemake", target, "--touch", "--forceall", "--cores", "1")
     if not nothing_to_do(root, target):
@@ -76,7 +78,8 @@ def default_remote(root: Path) -> str:
 
 def move(root: Path, verb: str, consequence: str) -> None:
     """Have DVC pull or push; what it says is shown."""
-    if subprocess.run([sys.executable, "-m", "dvc", verb], cwd=root, check=False).returncode:
+    command = [sys.executable, "-m", "dvc", verb]
+    if subprocess.run(command, cwd=root, check=False).returncode:
         raise HypersphereError(
             f"dvc {verb}: failed for the reason that it gives above; {consequence}"
         )

@@ -44,7 +44,8 @@ def retrain(config: Config, name: str, folder: Path | None) -> None:
     from hypersphere.training import pretrain
 
     scale, name = find(config, name)
-    plan = planning.make(config.root, config.overrides | {"scale": scale, "evidence_only": False})
+    trained = {"scale": scale, "evidence_only": False}
+    plan = planning.make(config.root, config.overrides | trained)
     if name not in plan.runs:
         raise HypersphereError(
             f"retrain: {name}: no artifact of scale {scale} asks for this run any more"
@@ -78,7 +79,8 @@ def retrain(config: Config, name: str, folder: Path | None) -> None:
     processors = retrained.processors_of(siblings)
     print(told(comparison, len(siblings), processors), end="")
     if comparison.verdict in (Verdict.DIFFERENT, Verdict.UNBOUNDED):
-        raise HypersphereError(f"retrain: {name}: {comparison.verdict}: {why(comparison)}")
+        verdict = f"{comparison.verdict}: {why(comparison)}"
+        raise HypersphereError(f"retrain: {name}: {verdict}")
     print(f"{name}: {comparison.verdict}")
 
 
@@ -117,7 +119,10 @@ def alone(plan: Plan, name: str, place: Path, device: str) -> Plan:
 
     It runs on the kind of device that the record is of, unless another was typed.
     """
-    cells = tuple(cell for cell in plan.cells if cell.run is not None and cell.run.name == name)
+    cells = []
+    for cell in plan.cells:
+        if cell.run is not None and cell.run.name == name:
+            cells.append(cell)
     config = plan.config
     with files.writing(place):
         place.mkdir(parents=True, exist_ok=True)
@@ -126,7 +131,7 @@ def alone(plan: Plan, name: str, place: Path, device: str) -> Plan:
                 (place / folder).symlink_to(config.root / folder)
     changed = {} if "device" in config.overrides else {"device": device}
     elsewhere = {"root": place, "settings": config.settings.model_copy(update=changed)}
-    return replace(plan, config=config.model_copy(update=elsewhere), cells=cells)
+    return replace(plan, config=config.model_copy(update=elsewhere), cells=tuple(cells))
 
 
 def told(comparison: Comparison, seeds: int, processors: int) -> str:
@@ -161,7 +166,8 @@ def why(comparison: Comparison) -> str:
     if recorded != now:
         return f"the recorded run {recorded}, and now it {now}"
     if outside := [number for number in comparison.numbers if number.within is False]:
-        whole = f"{len(outside)} of {counted(len(comparison.numbers), 'number')}"
+        numbers = counted(len(comparison.numbers), "number")
+        whole = f"{len(outside)} of {numbers}"
         return f"{whole} beyond the bound; {in_words(outside[0])}"
     files_differ = f"{', '.join(comparison.files)}: other bytes"
     if comparison.verdict is Verdict.UNBOUNDED:

@@ -8,7 +8,6 @@ Both follow from the plan alone, so that a diff of them shows what a change of a
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
 from typing import Any
@@ -57,12 +56,14 @@ class RunsAlike:
 
 def ranges(numbers: Iterable[int]) -> str:
     """``0-4 10``: whole numbers in order, those without a gap together."""
-    listed: list[str] = []
-    # without a gap, a number and its position grow together
-    for _, pairs in groupby(enumerate(sorted(numbers)), lambda pair: pair[1] - pair[0]):
-        (_, first), *others = pairs
-        listed.append(f"{first}-{others[-1][1]}" if others else str(first))
-    return " ".join(listed)
+    parts: list[list[int]] = []
+    for number in sorted(numbers):
+        if parts and parts[-1][-1] == number - 1:
+            parts[-1].append(number)
+        else:
+            parts.append([number])
+    ends = [dict.fromkeys((part[0], part[-1])) for part in parts]
+    return " ".join("-".join(map(str, end)) for end in ends)
 
 
 def is_made(cell: Cell, run: Run) -> bool:
@@ -70,7 +71,8 @@ def is_made(cell: Cell, run: Run) -> bool:
     needed: list[tuple[registry.Named, str]] = [*run.components]
     if cell.how is not None:
         needed.append(("probes", cell.how.probe.name))
-    return not cell.missing or cell.missing in {registry.unusable(*part) for part in needed}
+    of_this_machine = [registry.unusable(*part) for part in needed]
+    return not cell.missing or cell.missing in of_this_machine
 
 
 def rows(plan: Plan, paper: str) -> list[RunsAlike]:
@@ -90,9 +92,11 @@ def rows(plan: Plan, paper: str) -> list[RunsAlike]:
 
 def shared(listed: list[RunsAlike]) -> Fields:
     """The fields that have one value in all rows."""
-    same = listed[0].fields
+    same = dict(listed[0].fields)
     for row in listed:
-        same = {path: value for path, value in same.items() if row.fields.get(path) == value}
+        for path in [*same]:
+            if row.fields.get(path) != same[path]:
+                del same[path]
     return same
 
 
@@ -107,7 +111,8 @@ def as_csv(listed: list[RunsAlike]) -> str:
     paths = sorted(differing, key=lambda path: order.index(path.partition(".")[0]))
     heads = pd.DataFrame([row.head for row in listed], columns=[*HEAD])
     cells = differing[paths].map(text_of, na_action="ignore")
-    return pd.concat([heads, cells], axis=1).to_csv(index=False, lineterminator="\n")
+    table = pd.concat([heads, cells], axis=1)
+    return table.to_csv(index=False, lineterminator="\n")
 
 
 def text_of(value: Any) -> str:
@@ -122,16 +127,20 @@ def as_yaml(listed: list[RunsAlike]) -> str:
         dataset = row.run.dataset
         fields = dataset.model_dump(mode="json", exclude_defaults=True, exclude={"name"})
         datasets[dataset.name] = fields
-    return files.as_yaml({"all runs": coordinates.nested(shared(listed)), "images": datasets})
+    fields = coordinates.nested(shared(listed))
+    return files.as_yaml({"all runs": fields, "images": datasets})
 
 
 def tables(plan: Plan) -> dict[Path, str]:
     """The text of each file, of every paper that has runs at the plan's scale."""
     texts = {}
+    scale = plan.config.scale_name
     for paper, folder in plan.config.folders.items():
-        if listed := rows(plan, paper):
-            texts[folder / FOLDER / f"{plan.config.scale_name}.csv"] = as_csv(listed)
-            texts[folder / FOLDER / f"{plan.config.scale_name}.yaml"] = as_yaml(listed)
+        listed = rows(plan, paper)
+        if listed:
+            place = folder / FOLDER
+            texts[place / f"{scale}.csv"] = as_csv(listed)
+            texts[place / f"{scale}.yaml"] = as_yaml(listed)
     return texts
 
 

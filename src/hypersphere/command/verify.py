@@ -56,15 +56,16 @@ def verify(plan: Plan, rerun: list[str], rebuild: bool = True, mend: bool = Fals
     if rebuild:
         every = "statistics, theory, simulations, claims, tables, figures and scorecard, rebuilt"
         few = "statistics, tables and figures of what was chosen, rebuilt"
-        checks[few if plan.config.settings.only else every] = [partial(_rebuild, plan)]
+        kind = few if plan.config.settings.only else every
+        checks[kind] = [partial(_rebuild, plan)]
     if rerun:
         names = [plan.run(name).name for name in rerun]
         checks["trained and probed again"] = [partial(_rerun, plan, name) for name in names]
-    others = _no_results(plan)
-    for path in others[:LISTED]:
+    strays = _no_results(plan)
+    for path in strays[:LISTED]:
         print(f"left alone: {in_one_line(str(path))}: no manifest lists it")
-    if others[LISTED:]:
-        print(f"left alone: {len(others) - LISTED} more that no manifest lists")
+    if strays[LISTED:]:
+        print(f"left alone: {len(strays) - LISTED} more that no manifest lists")
     wrong: list[HypersphereError] = []
     for kind, of_kind in checks.items():
         errors = list(chain.from_iterable(map(_failing, of_kind)))
@@ -79,9 +80,10 @@ def verify(plan: Plan, rerun: list[str], rebuild: bool = True, mend: bool = Fals
         print(f"{forgotten} forgotten; `make reproduce` makes all of that again")
         wrong = [error for error in wrong if not isinstance(error, DamagedError)]
     if wrong:
-        more = f" (and {len(wrong) - 1} more, listed above)" if wrong[1:] else ""
+        first, *others = wrong
+        more = f" (and {len(others)} more, listed above)" if others else ""
         remedy = "; `make mend` makes what is damaged again" if damaged and not mend else ""
-        raise HypersphereError(f"verify: {wrong[0]}{more}{remedy}")
+        raise HypersphereError(f"verify: {first}{more}{remedy}")
 
 
 def _failing(check: Callable[[], object]) -> Iterator[HypersphereError]:
@@ -98,7 +100,8 @@ def _checks(plan: Plan) -> dict[str, list[Callable[[], object]]]:
     runs = list(plan.chosen_runs.values()) if plan.records is None else []
     batches = plan.chosen_batches.values()
     every = not plan.config.settings.only
-    datasets = [plan.datasets[name] for name in sorted(markers.datasets_of(plan, batches))]
+    names = sorted(markers.datasets_of(plan, batches))
+    datasets = [plan.data_folder(plan.datasets[name]) for name in names]
     marked: list[Path] = []
     for batch in batches:
         marked += [plan.marker(batch), plan.evaluated_marker(batch.id)]
@@ -110,7 +113,7 @@ def _checks(plan: Plan) -> dict[str, list[Callable[[], object]]]:
         measured += [partial(_pixels, plan, dataset, one) for one in protocols.values()]
     tables = markers.of_tables(plan, plan.chosen_artifacts, plan.chosen_studies, every)
     return {
-        "datasets": [partial(store.verify, plan.data_folder(one)) for one in datasets],
+        "datasets": [partial(store.verify, folder) for folder in datasets],
         "runs": [partial(_run, plan, run) for run in runs],
         "markers": [partial(markers.check, path) for path in marked],
         "evaluations": measured,
@@ -175,11 +178,11 @@ def _check_evaluation(
 def _check_same(
     path: Path, recorded: dict[str, Any], expected: dict[str, Any], proof: Path
 ) -> None:
-    others = " and ".join(key for key, value in expected.items() if recorded.get(key) != value)
+    others = [key for key in expected if recorded.get(key) != expected[key]]
     if others:
-        raise DamagedError(
-            f"{path}: {others}: not those of this checkout; run again to replace it", proof
-        )
+        named = " and ".join(others)
+        sentence = f"{path}: {named}: not those of this checkout; run again to replace it"
+        raise DamagedError(sentence, proof)
 
 
 def _rerun(plan: Plan, name: str) -> None:
@@ -189,7 +192,8 @@ def _rerun(plan: Plan, name: str) -> None:
     recorded = manifest.check_run(plan, name)
     with elsewhere(plan) as again:
         run = again.run(name)
-        pretrain.pretrain(again, [run], also=pretrain.snapshots(plan.run_folder(name)))
+        snapshots = pretrain.snapshots(plan.run_folder(name))
+        pretrain.pretrain(again, [run], also=snapshots)
         evaluate.evaluate_runs(again, [run])
         files_of_run = [*recorded["files"]]
         measured: list[str] = []
@@ -198,7 +202,8 @@ def _rerun(plan: Plan, name: str) -> None:
             measured += manifest.check_evaluation(evaluation)["files"]
         for folder, names in {"runs": files_of_run, "evaluations": measured}.items():
             before = plan.config.results / folder / name
-            if differing := _differing(before, again.config.results / folder / name, names):
+            after = again.config.results / folder / name
+            if differing := _differing(before, after, names):
                 note = _other_machine(recorded["environment"])
                 raise HypersphereError(
                     f"{before}: {', '.join(differing)}: differ when made again{note}"
@@ -208,7 +213,7 @@ def _rerun(plan: Plan, name: str) -> None:
 def _other_machine(recorded: dict[str, Any]) -> str:
     """What is other here than where a run was trained, and may change its bytes."""
     here = digests.environment()
-    others = [key for key in retrained.MACHINE if key in recorded and here[key] != recorded[key]]
+    others = [key for key in retrained.MACHINE if recorded.get(key, here[key]) != here[key]]
     if not others:
         return ""
     return f"; made with other {', '.join(others)}, for which equal bytes are not promised"
@@ -231,8 +236,8 @@ def _rebuild(plan: Plan) -> None:
         if differing:
             sentences.append(f"{', '.join(differing)}: differ when made again")
         if reasons:
-            files_of = counted(len(missing), "file")
-            sentences.append(f"{files_of} cannot be made again ({'; '.join(reasons)})")
+            number = counted(len(missing), "file")
+            sentences.append(f"{number} cannot be made again ({'; '.join(reasons)})")
         elif missing:
             sentences.append(f"{', '.join(missing)}: nothing of this checkout makes them")
         elif not made:
@@ -262,8 +267,9 @@ def _made_again(again: Plan) -> list[str]:
     done = preview.snakemake(root, again.config.overrides, "--cores", "all", "reproduce", *allowed)
     if not done.returncode:
         return []
-    output = (done.stdout + done.stderr).rstrip().splitlines()
-    last = output[-1] if output else f"it {stop.ended(done.returncode)} and said nothing"
+    silent = f"it {stop.ended(done.returncode)} and said nothing"
+    output = (done.stdout + done.stderr).rstrip()
+    *_, last = output.splitlines() or [silent]
     logs = sorted((root / "logs").glob("**/*.log"))
     if not logs:
         raise HypersphereError(f"snakemake: {last}")
@@ -291,9 +297,11 @@ def _expected(plan: Plan) -> list[str]:
 
 def _rebuilt_files(folder: Path) -> list[str]:
     """The files in a folder of results that are rebuilt here, relative to it."""
-    paths = chain.from_iterable(map(folder.glob, REBUILT))
-    whole = (path for path in paths if path.is_file() and not path.name.startswith("."))
-    return sorted(path.relative_to(folder).as_posix() for path in whole)
+    names = []
+    for path in chain.from_iterable(map(folder.glob, REBUILT)):
+        if path.is_file() and not path.name.startswith("."):
+            names.append(path.relative_to(folder).as_posix())
+    return sorted(names)
 
 
 def _differing(before: Path, after: Path, names: list[str]) -> list[str]:
@@ -327,5 +335,6 @@ def elsewhere(plan: Plan, *folders: str) -> Iterator[Plan]:
         try:
             yield other
         except HypersphereError as error:
-            error.args = (str(error).replace(str(root), str(plan.config.root)),)
+            sentence = str(error).replace(str(root), str(plan.config.root))
+            error.args = (sentence,)
             raise
