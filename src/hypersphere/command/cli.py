@@ -1,7 +1,7 @@
 """The command ``hypersphere``, which Snakemake's rules call and a person may call.
 
 commands.yaml lists the commands with their options. A command is a function of a plan, or of the configuration, and of
-the arguments. It imports what it needs when it runs, so that ``hypersphere plan`` spends no seconds importing torch.
+its options. It imports what it needs when it runs, so that ``hypersphere plan`` spends no seconds importing torch.
 """
 
 import argparse
@@ -59,20 +59,20 @@ class Named(Strict):
     name: DocumentName
 
 
-def plan(plan: Plan, arguments: argparse.Namespace) -> None:
+def plan(plan: Plan, names: list[str], verbose: bool, folder: bool, yaml: bool) -> None:
     from hypersphere.command import preview
 
-    if arguments.folder:
+    if folder:
         print(plan.config.results.relative_to(plan.config.root))
-    elif arguments.yaml:
-        runs = named_runs(plan, arguments.run)
+    elif yaml:
+        runs = named_runs(plan, names)
         if len(runs) != 1:
             raise HypersphereError(f"plan: --yaml: prints one run at a time (given: {len(runs)})")
         print(runs[0].as_yaml(), end="")
-    elif arguments.run:
-        show(explained(plan, run) for run in named_runs(plan, arguments.run))
+    elif names:
+        show(explained(plan, run) for run in named_runs(plan, names))
     else:
-        show(preview.lines(plan, arguments.verbose))
+        show(preview.lines(plan, verbose))
 
 
 def explained(plan: Plan, run: Run) -> str:
@@ -90,26 +90,25 @@ def explained(plan: Plan, run: Run) -> str:
     )
 
 
-def show(lines: Iterable[str]) -> None:
+def show(lines: Iterable[object]) -> None:
     """Print lines, each as soon as it is there."""
     for line in lines:
         print(line)
 
 
-def cost(plan: Plan, arguments: argparse.Namespace) -> None:
+def cost(plan: Plan, verbose: bool, memory: float | None) -> None:
     from hypersphere.command import cost
 
-    show(cost.lines(cost.Cost(plan), arguments.verbose, arguments.memory))
+    show(cost.lines(cost.Cost(plan), verbose, memory))
 
 
-def rehearse(plan: Plan, arguments: argparse.Namespace) -> None:
+def rehearse(plan: Plan, memory: float | None) -> None:
     from hypersphere.command import rehearse
 
-    show(rehearse.lines(plan, arguments.memory))
+    show(rehearse.lines(plan, memory))
 
 
-def new_paper(config: Config, arguments: argparse.Namespace) -> None:
-    name = arguments.name
+def new_paper(config: Config, name: str, parent: Path | None) -> None:
     validate(Named, {"name": name}, "new-paper")
     for what, words in reserved(config).items():
         if same := namesake(name, words):
@@ -117,7 +116,7 @@ def new_paper(config: Config, arguments: argparse.Namespace) -> None:
             raise HypersphereError(
                 f"new-paper: name: {same} stands for {what} already{where}; choose another name"
             )
-    parent = arguments.parent or config.root / PAPERS
+    parent = parent or config.root / PAPERS
     if same := namesake(name, [path.name for path in parent.glob("*")]):
         raise HypersphereError(f"new-paper: {parent / same}: exists")
     folder = parent / name
@@ -126,7 +125,7 @@ def new_paper(config: Config, arguments: argparse.Namespace) -> None:
             if file.suffix in WRITTEN:
                 text = files.read_text(file).replace(EXAMPLE.name, name)
                 files.write_text(made / file.relative_to(EXAMPLE), text)
-    setting = f" 'SET=papers=[{folder.resolve()}]'" if arguments.parent else ""
+    setting = f" 'SET=papers=[{folder.resolve()}]'" if parent else ""
     print(f"wrote {folder}; next: make reproduce ONLY={name}{setting}")
 
 
@@ -152,11 +151,11 @@ def reserved(config: Config) -> dict[str, Collection[str]]:
     }
 
 
-def prepare(plan: Plan, arguments: argparse.Namespace) -> None:
+def prepare(plan: Plan, names: list[str]) -> None:
     from hypersphere.command import preparation
 
     datasets = plan.config.datasets
-    for name in arguments.dataset:
+    for name in names:
         if name in plan.prepared_together:
             preparation.together(plan, name)
         elif name in datasets:
@@ -166,36 +165,36 @@ def prepare(plan: Plan, arguments: argparse.Namespace) -> None:
             raise HypersphereError(f"prepare: {not_one_of(name, sorted(datasets))}")
 
 
-def pretrain(plan: Plan, arguments: argparse.Namespace) -> None:
+def pretrain(plan: Plan, names: list[str], file: Path | None, save_every: float) -> None:
     from hypersphere.datasets import store
     from hypersphere.training import pretrain
 
-    if arguments.file is None:
-        batches, runs = find(plan, arguments.run)
-    elif arguments.run:
+    if file is None:
+        batches, runs = find(plan, names)
+    elif names:
         raise HypersphereError(
             "pretrain: --from: takes the run of a file; leave out the names of others"
         )
     else:
-        batches, runs = [], [read(arguments.file)]
+        batches, runs = [], [read(file)]
         store.prepare(runs[0].dataset, plan.config.data, plan.config.data_root)
     for batch in batches:
-        pretrain.pretrain_batch(plan, batch, arguments.save_every)
+        pretrain.pretrain_batch(plan, batch, save_every)
     if runs:
-        pretrain.pretrain(plan, runs, arguments.save_every)
+        pretrain.pretrain(plan, runs, save_every)
 
 
-def evaluate(plan: Plan, arguments: argparse.Namespace) -> None:
+def evaluate(plan: Plan, names: list[str]) -> None:
     from hypersphere.probes import evaluate
 
-    batches, runs = find(plan, arguments.run)
+    batches, runs = find(plan, names)
     for batch in batches:
         evaluate.evaluate_batch(plan, batch)
     if runs:
         evaluate.evaluate_runs(plan, runs)
 
 
-def theory(config: Config, arguments: argparse.Namespace) -> None:
+def theory(config: Config) -> None:
     from hypersphere.exact import theorems
     from hypersphere.statistics import exact_claims
 
@@ -203,13 +202,13 @@ def theory(config: Config, arguments: argparse.Namespace) -> None:
     exact_claims.build_theorems(config)
 
 
-def simulate(config: Config, arguments: argparse.Namespace) -> None:
+def simulate(config: Config, papers: list[str]) -> None:
     from hypersphere.exact import studies
     from hypersphere.statistics import exact_claims
 
-    for paper in arguments.paper:
+    for paper in papers:
         check_studied("simulate", config, paper)
-    for paper in arguments.paper or filter(config.exact_artifacts, config.papers):
+    for paper in papers or filter(config.exact_artifacts, config.papers):
         studies.build(config, paper)
         exact_claims.build_studies(config, paper)
         number = counted(len(config.studies(paper)), "exact study", "exact studies")
@@ -217,11 +216,10 @@ def simulate(config: Config, arguments: argparse.Namespace) -> None:
         print(f"{paper}: the tables of {number} are in {folder}")
 
 
-def studies(plan: Plan, arguments: argparse.Namespace) -> None:
+def studies(plan: Plan, paper: str) -> None:
     from hypersphere.report import writer
     from hypersphere.report.results import Results
 
-    paper = arguments.paper
     check_studied("studies", plan.config, paper)
     results = Results(plan)
     artifacts = plan.config.exact_artifacts(paper)
@@ -230,12 +228,12 @@ def studies(plan: Plan, arguments: argparse.Namespace) -> None:
     print(f"{paper}: {counted(len(artifacts), 'artifact')} of exact studies drawn")
 
 
-def artifact(plan: Plan, arguments: argparse.Namespace) -> None:
+def artifact(plan: Plan, names: list[str]) -> None:
     from hypersphere.report import writer
     from hypersphere.report.results import Results
     from hypersphere.statistics import judge, measure
 
-    chosen = [check_made(plan, name) for name in arguments.artifact]
+    chosen = [check_made(plan, name) for name in names]
     for paper, name in chosen:
         judge.build_artifact(plan, paper, name, measure.build(plan, paper, name))
         writer.build(Results(plan), paper, name)
@@ -257,7 +255,7 @@ def check_made(plan: Plan, given: str) -> tuple[str, str]:
     return paper, name
 
 
-def claims(plan: Plan, arguments: argparse.Namespace) -> None:
+def claims(plan: Plan) -> None:
     from hypersphere.provenance import tables
     from hypersphere.report import counts
     from hypersphere.report.results import Results
@@ -267,50 +265,38 @@ def claims(plan: Plan, arguments: argparse.Namespace) -> None:
     show(counts.of_claims(tables.rows(Results(plan).claims)))
 
 
-def verify(plan: Plan, arguments: argparse.Namespace) -> None:
-    from hypersphere.command import verify
-
-    verify.verify(plan, arguments.rerun, mend=arguments.mend)
-
-
-def retrain(config: Config, arguments: argparse.Namespace) -> None:
-    from hypersphere.command import retrain
-
-    retrain.retrain(config, arguments.record, arguments.folder)
-
-
-def pack(plan: Plan, arguments: argparse.Namespace) -> None:
+def pack(plan: Plan, names: list[str]) -> None:
     from hypersphere.provenance import evidence, markers
 
-    for run in named_runs(plan, arguments.run):
+    for run in named_runs(plan, names):
         print(f"{run.name}: its record is in {evidence.pack(plan, run)}")
-    batches, _ = find(plan, arguments.run)
+    batches, _ = find(plan, names)
     for batch in batches:
         trained = [plan.run_folder(run.name) / MANIFEST for run in batch.runs]
         measured = markers.evaluations(plan, batch.runs)
         markers.write(markers.recorded(plan, batch.id), [*trained, *measured])
 
 
-def evidence(plan: Plan, arguments: argparse.Namespace) -> None:
+def evidence(plan: Plan, action: str, folder: Path) -> None:
     from hypersphere.provenance import evidence
 
-    records = evidence.take_in(plan, arguments.folder)
+    records = evidence.take_in(plan, folder)
     for record in records:
         print(f"{record.name} {record.key}")
     print(f"{counted(len(records), 'record')} added to {plan.config.evidence}")
 
 
-def select(config: Config, arguments: argparse.Namespace) -> None:
+def select(config: Config, study: str) -> None:
     from hypersphere.config.study import write_selection
     from hypersphere.statistics import selection
 
-    studies = {}
+    scales = {}
     for paper, document in config.papers.items():
-        for name, study in document.studies.items():
-            studies[f"{paper}/{name}"] = study
-    check_name(arguments.study, studies, "select")
-    paper, _, name = arguments.study.partition("/")
-    records = {"scale": studies[arguments.study].scale, "evidence_only": True}
+        for name, declared in document.studies.items():
+            scales[f"{paper}/{name}"] = declared.scale
+    check_name(study, scales, "select")
+    paper, _, name = study.partition("/")
+    records = {"scale": scales[study], "evidence_only": True}
     curve = selection.select(planning.make(config.root, records), paper, name)
     path = config.selection_file(paper, name)
     write_selection(path, curve)
@@ -320,31 +306,30 @@ def select(config: Config, arguments: argparse.Namespace) -> None:
     print(path)
 
 
-def archive(plan: Plan, arguments: argparse.Namespace) -> None:
+def archive(plan: Plan, weights: bool) -> None:
     from hypersphere.provenance import archive
 
-    print(archive.pack(plan, arguments.weights))
+    print(archive.pack(plan, weights))
 
 
-def campaign(plan: Plan, arguments: argparse.Namespace) -> None:
+def campaign(plan: Plan, minutes: float, jobs: int | None, part: str) -> None:
     from hypersphere.command import campaign
 
-    if arguments.jobs is not None and arguments.jobs < 1:
-        raise HypersphereError(f"campaign: --jobs: must be at least 1 (given: {arguments.jobs})")
-    campaign.run(plan, arguments.minutes, arguments.jobs, campaign.part(arguments.part))
+    if jobs is not None and jobs < 1:
+        raise HypersphereError(f"campaign: --jobs: must be at least 1 (given: {jobs})")
+    campaign.run(plan, minutes, jobs, campaign.part(part))
 
 
-def report(config: Config, arguments: argparse.Namespace) -> None:
+def report(config: Config, records: str | None) -> None:
     from hypersphere.statistics import judged_records
 
-    scale = arguments.records
-    if scale is None:
+    if records is None:
         from hypersphere.report import report
 
         report.build(config)
     else:
-        check_name(scale, judged_records.recorded_scales(config.root), "report: --records")
-        judged_records.of_scale(config, scale)
+        check_name(records, judged_records.recorded_scales(config.root), "report: --records")
+        judged_records.of_scale(config, records)
 
 
 def find(plan: Plan, names: Sequence[str]) -> tuple[list[BatchOfRuns], list[Run]]:
@@ -422,7 +407,12 @@ def parser() -> tuple[argparse.ArgumentParser, Mapping[str, argparse.ArgumentPar
         lines = [f"{name:<10} {helps[name]}" for name in names]
         top.add_argument_group(wanted, "\n".join(lines))
     scales = ", ".join(scale_names(CHECKOUT))
-    of_settings = {"action": "append", "default": [], "metavar": "KEY=VALUE", "dest": "settings"}
+    of_settings: dict[str, Any] = {
+        "action": "append",
+        "default": [],
+        "metavar": "KEY=VALUE",
+        "dest": "typed",
+    }
     of_settings["help"] = f"{SET}; scales: {scales}" if scales else SET
     for name, about in COMMANDS.items():
         subparser = subparsers.add_parser(name, description=about["help"])
@@ -453,7 +443,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             raise HypersphereError(f"command: {not_one_of(words[0], commands)}")
         if words[0] in audit.COMMANDS:
             return audit.main(words)
-        run(top.parse_args(words))
+        run(**vars(top.parse_args(words)))
     except HypersphereError as error:
         print(f"hypersphere: {error}", file=sys.stderr)
         return error.status
@@ -463,21 +453,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def run(arguments: argparse.Namespace) -> None:
-    """Run a command on the project around the current folder."""
+def run(command: str, typed: list[str], as_planned: bool, **options: Any) -> None:
+    """Run a command on the project around the current folder, with the settings that were typed."""
     stop.exit_in_order()
     try:
         root = project_root(Path.cwd())
         check_own_code(root)
-        config = load(root, settings.parse(arguments.settings))
-        about = COMMANDS[arguments.command]
-        plan_of = plan_file.load if arguments.as_planned else planning.of
+        config = load(root, settings.parse(typed))
+        plan_of = plan_file.load if as_planned else planning.of
+        about = COMMANDS[command]
         subject = config if about.get("of") == "config" else plan_of(config)
-        if "calls" in about:
-            module, _, name = about["calls"].rpartition(".")
-            getattr(importlib.import_module(f"hypersphere.{module}"), name)(subject)
-        else:
-            globals()[arguments.command.replace("-", "_")](subject, arguments)
+        own = f"command.cli.{command.replace('-', '_')}"
+        module, _, name = about.get("calls", own).rpartition(".")
+        function = getattr(importlib.import_module(f"hypersphere.{module}"), name)
+        function(subject, **options)
     except DamagedError as damage:
         damage.disprove()
         raise

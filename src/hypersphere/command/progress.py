@@ -53,7 +53,8 @@ class Progress(logging.Handler):
             job = Job(DOING[about["rule_name"]], Path(log), self.batches[batch])
             self.jobs[about["jobid"]] = job
         elif event in ENDED:
-            self.jobs.pop(about.get("job_id", about.get("jobid")), None)
+            number: int = about["job_id" if "job_id" in about else "jobid"]
+            self.jobs.pop(number, None)
 
     def look(self) -> None:
         """Say of each job how far it is, if that is news."""

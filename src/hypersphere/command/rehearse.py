@@ -67,7 +67,7 @@ def lines(plan: Plan, gigabytes: float | None = None) -> Iterator[str]:
     failed: set[str] = set()
     pool = ProcessPoolExecutor(max_workers=os.cpu_count())
     try:
-        steps = [pool.submit(step, runs[0], size.side, size.classes) for size, runs in kinds]
+        steps = [pool.submit(step, runs[0], int(size.side), size.classes) for size, runs in kinds]
         for at, future in enumerate(steps):
             runs = kinds[at].runs
             if problem := future.result():

@@ -108,7 +108,7 @@ def as_csv(listed: list[RunsAlike]) -> str:
     fields = pd.DataFrame([row.fields for row in listed], dtype=object)
     differing = fields.drop(columns=[*shared(listed)])
     order = [*Run.model_fields]
-    paths = sorted(differing, key=lambda path: order.index(path.partition(".")[0]))
+    paths = sorted(map(str, differing), key=lambda path: order.index(path.partition(".")[0]))
     heads = pd.DataFrame([row.head for row in listed], columns=[*HEAD])
     cells = differing[paths].map(text_of, na_action="ignore")
     table = pd.concat([heads, cells], axis=1)

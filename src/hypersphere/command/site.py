@@ -181,8 +181,7 @@ def on_files(files: "Files", config: "MkDocsConfig") -> "Files":
 
 def on_page_markdown(markdown: str, page: "Page", **_: Any) -> str:
     """Put the README's findings on the first page, and links to files outside docs/ where the site has them."""
-    _, _, rest = read_text(ROOT / "README.md").partition(BEGIN)
-    findings, _, _ = rest.partition(END)
+    findings = read_text(ROOT / "README.md").partition(BEGIN)[2].partition(END)[0]
     report = LINK_TO_REPORT if (REPORT / "index.html").is_file() else ""
     return linked(markdown.replace(FINDINGS, findings.strip()).replace(REPORTED, report))
 
