@@ -411,7 +411,7 @@ def parser() -> tuple[argparse.ArgumentParser, Mapping[str, argparse.ArgumentPar
         "action": "append",
         "default": [],
         "metavar": "KEY=VALUE",
-        "dest": "typed",
+        "dest": "settings",
     }
     of_settings["help"] = f"{SET}; scales: {scales}" if scales else SET
     for name, about in COMMANDS.items():
@@ -453,13 +453,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def run(command: str, typed: list[str], as_planned: bool, **options: Any) -> None:
+def run(command: str, as_planned: bool, **options: Any) -> None:
     """Run a command on the project around the current folder, with the settings that were typed."""
     stop.exit_in_order()
     try:
         root = project_root(Path.cwd())
         check_own_code(root)
-        config = load(root, settings.parse(typed))
+        config = load(root, settings.parse(options.pop("settings")))
         plan_of = plan_file.load if as_planned else planning.of
         about = COMMANDS[command]
         subject = config if about.get("of") == "config" else plan_of(config)
