@@ -7,7 +7,6 @@ differ in nothing but seed, dataset of one size, schedule and batch take one ste
 import os
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
-from typing import Any
 
 import numpy as np
 import torch
@@ -23,7 +22,7 @@ from hypersphere.training import loop
 from hypersphere.training.determinism import make_deterministic
 from hypersphere.training.loop import Execution
 from hypersphere.training.trainers.image import Views
-from hypersphere.wording import counted
+from hypersphere.wording import counted, unwrapped
 
 MAY_DIFFER = ("seed", "dataset", "schedule", "batch")
 """Fields that runs of one rehearsal may differ in: in a step they change numbers alone."""
@@ -37,22 +36,24 @@ def step(run: Run, side: int, classes: int) -> str:
     in each of two parts, if the encoder takes parts.
     """
     make_deterministic(threads=1)
-    schedule = run.schedule.model_copy(update={"epochs": 1})
     parts = min(run.batch.parts, 2)
     count = IMAGES * parts * int(run.method.parameters.get("groups", 1))
+    schedule = run.schedule.model_copy(update={"epochs": 1})
     batch = run.batch.model_copy(update={"size": count, "micro": count, "parts": parts})
     run = run.model_copy(update={"schedule": schedule, "batch": batch})
-    pixels = np.random.default_rng(0).integers(0, 256, (count, side, side, 3), dtype=np.uint8)
-    cpu, numbers = torch.device("cpu"), np.arange(count)
+    random = np.random.default_rng(0)
+    pixels = random.integers(0, 256, (count, side, side, 3), dtype=np.uint8)
+    numbers = np.arange(count)
+    cpu = torch.device("cpu")
     views = Views(run, pixels, numbers % classes, numbers, cpu)
+    execution = Execution(cpu, frozenset(), {"run": run.name})
     with files.temporary_folder("a run's state after one step") as folder:
-        execution = Execution(cpu, frozenset(), {"run": run.name})
         try:
             outcome = loop.train(run, views, execution, folder)
         except Exception as error:  # whatever would end the run on the rented machine
             if files.full(error):
                 raise
-            return " ".join(f"{type(error).__name__}: {error}".split())
+            return unwrapped(f"{type(error).__name__}: {error}")
     return "" if outcome.status == "finished" else f"{outcome.status} at the first step"
 
 
@@ -62,30 +63,31 @@ def lines(plan: Plan, gigabytes: float | None = None) -> Iterator[str]:
 
     If a run would fail, an error ends them.
     """
-    together, without = kinds_of(plan, _key)
+    kinds, without = kinds_of(plan, _key)
     failed: set[str] = set()
     pool = ProcessPoolExecutor(max_workers=os.cpu_count())
     try:
-        asked: list[tuple[Any, list[Run]]] = [
-            (pool.submit(step, runs[0], int(size.side), size.classes), runs)
-            for size, runs in together
-        ]
-        for at, (future, runs) in enumerate(asked, start=1):
+        steps = [pool.submit(step, runs[0], int(size.side), size.classes) for size, runs in kinds]
+        for at, future in enumerate(steps):
+            runs = kinds[at].runs
             if problem := future.result():
-                yield f"[{at}/{len(asked)}] {named(runs)}: {problem}"
-                failed |= {run.name for run in runs}
+                place = f"[{at + 1}/{len(kinds)}]"
+                yield f"{place} {named(runs)}: {problem}"
+                failed.update(run.name for run in runs)
     finally:
         pool.shutdown(cancel_futures=True)  # a command that is stopped leaves no workers behind
     for reason, count in without.items():
         yield f"not rehearsed  {counted(count, 'run')}: {reason}"
-    yield f"rehearsed  {counted(sum(len(runs) for _, runs in asked), 'run')} by {counted(len(asked), 'step')}"
-    for finding in memory.findings(plan, gigabytes) if gigabytes is not None else ():
-        yield finding.text
-        failed |= {run.name for run in finding.misfits}
+    number = sum(len(kind.runs) for kind in kinds)
+    by = counted(len(kinds), "step")
+    yield f"rehearsed  {counted(number, 'run')} by {by}"
+    if gigabytes is not None:
+        for finding in memory.findings(plan, gigabytes):
+            yield finding.text
+            failed.update(run.name for run in finding.misfits)
     if failed:
-        raise HypersphereError(
-            f"rehearse: {counted(len(failed), 'run')} would fail; the lines above say why"
-        )
+        number_of_failed = counted(len(failed), "run")
+        raise HypersphereError(f"rehearse: {number_of_failed} would fail; the lines above say why")
 
 
 def _key(run: Run, size: Size) -> str:

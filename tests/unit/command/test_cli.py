@@ -1,6 +1,5 @@
 """`hypersphere`, its version, names as the plan and logs print them, and what each command writes and waits for."""
 
-import argparse
 import re
 import tomllib
 from collections.abc import Callable
@@ -163,7 +162,7 @@ def test_runs_and_batches_are_named_as_the_console_prints_them_and_runs_without_
         pretrain, "pretrain", lambda plan, runs, save: trained.extend(run.name for run in runs)
     )
     for words in ([batch.id], [first.name]):
-        cli.pretrain(plan, argparse.Namespace(run=words, file=None, save_every=1.0))
+        cli.pretrain(plan, names=words, file=None, save_every=1.0)
     assert trained == [batch.id, first.name]
 
 

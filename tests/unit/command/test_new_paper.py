@@ -2,7 +2,6 @@
 
 import math
 import shutil
-from argparse import Namespace
 from dataclasses import replace
 from pathlib import Path
 
@@ -33,7 +32,7 @@ def root(config_root: Path) -> Path:
 
 
 def write(config: Config, name: str, parent: Path | None = None) -> Path:
-    cli.new_paper(config, Namespace(name=name, parent=parent))
+    cli.new_paper(config, name, parent)
     return (parent or config.root / project.PAPERS) / name
 
 
@@ -239,7 +238,7 @@ def test_a_folder_elsewhere_is_made_below_the_home_or_refused(
     config = project.load(root, {})
     monkeypatch.setenv("HOME", str(root / "home"))
     arguments = cli.parser()[0].parse_args(["new-paper", "mine", "--in=~/work"])
-    cli.new_paper(config, arguments)
+    cli.new_paper(config, arguments.name, arguments.parent)
     assert (root / "home" / "work" / "mine" / "paper.yaml").is_file()
     with refused():
         write(config, "Mine", root / "home" / "work")

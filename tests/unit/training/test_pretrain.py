@@ -4,7 +4,6 @@ A GPU's errors are raised where it would raise them, in a step, with the words t
 short is also brought about for real, in a process that may have no more than it has. The runs are of 8 steps.
 """
 
-import argparse
 import copy
 import gc
 import itertools
@@ -156,7 +155,7 @@ def test_from_its_file_alone_a_run_has_its_name_and_bytes(
     other = planning.make(root, {"scale": "quick"})
     assert runs[0].name not in other.runs
     shutil.rmtree(other.config.data)
-    cli.pretrain(other, argparse.Namespace(run=[], file=file, save_every=60.0))
+    cli.pretrain(other, names=[], file=file, save_every=60.0)
     (made,) = (other.config.results / "runs").iterdir()
     assert made.name == runs[0].name
     for name in ("run.yaml", "encoder.safetensors", "heads.safetensors", "history.csv"):
