@@ -9,8 +9,6 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import groupby
-from operator import itemgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -129,7 +127,7 @@ class Proofs:
             )
         return found
 
-    def errata(self, claim: Entry) -> list[Link]:
+    def errata_of(self, claim: Entry) -> list[Link]:
         """The errata that a claim's reading names or that name the claim."""
         found = list[str]()
         for name in (*NAMES.findall(claim.reading), claim.row["id"]):
@@ -217,21 +215,15 @@ class Proofs:
             return Link(test, f"{self.root}/{file}")
         return Link(name, self._file(self.config.files_named(ERRATA)[document]))
 
-    def errata_by_kind(self, ledger: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-        """Errata by kind, the worst first, and by document within a kind, with links to what shows them."""
-        groups = []
-        for kind, meaning in ERRATUM_KINDS.items():
-            listed = []
-            for erratum in ledger:
-                if erratum["kind"] == kind:
-                    links = [self.test(test, erratum["document"]) for test in erratum["tests"]]
-                    listed.append({**erratum, "links": links})
-            documents = [(title, list(own)) for title, own in groupby(listed, itemgetter("title"))]
-            if listed:
-                groups.append(
-                    {"kind": kind, "meaning": meaning, "total": len(listed), "documents": documents}
-                )
-        return groups
+    def errata(self, ledger: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+        """Errata with links to what shows them, the worst kind first."""
+        kinds = list(ERRATUM_KINDS)
+        found = []
+        for erratum in sorted(ledger, key=lambda one: kinds.index(one["kind"])):
+            links = [self.test(test, erratum["document"]) for test in erratum["tests"]]
+            meaning = ERRATUM_KINDS[erratum["kind"]]
+            found.append({**erratum, "meaning": meaning, "links": links})
+        return found
 
 
 @dataclass
