@@ -6,7 +6,6 @@ templates/lead.md and templates/paper.md.
 
 import shutil
 from pathlib import Path
-from typing import Any
 
 from hypersphere import files
 from hypersphere.config import project
@@ -35,7 +34,7 @@ PICTURES = {front.NAME: "front", forest.NAMES[0]: "forest", our_studies.NAME: "s
 
 def lead(known: Evidence) -> str:
     """The findings of the first screen, each with its certainty, and what is not known."""
-    return _filled(
+    return rendering.filled(
         "lead.md",
         leading=findings.leading(known.findings),
         unknown=findings.not_known(known.findings),
@@ -52,7 +51,7 @@ def results_of(paper: str, title: str, known: Evidence) -> str:
     untested = [row for row in rows if row["outcome"] == Answer.NOT_TESTED]
     found = [row for row in rows if row not in (*undecided, *untested)]
     found.sort(key=lambda row: GRADES.index(row["certainty"]))
-    return _filled(
+    return rendering.filled(
         "paper.md",
         title=title,
         kinds=counts.KINDS,
@@ -64,17 +63,11 @@ def results_of(paper: str, title: str, known: Evidence) -> str:
     )
 
 
-def _filled(template: str, **values: Any) -> str:
-    return rendering.environment().get_template(template).render(values)
-
-
 def build(config: Config) -> None:
     """Write the findings into README.md, the page of each paper, and the pictures."""
     known = evidence.read(config.root)
     readme = config.root / "README.md"
-    files.write_text(
-        readme, renewed(readme.read_text(encoding="utf-8"), BEGIN, END, lead(known))
-    )
+    files.write_text(readme, renewed(readme.read_text(encoding="utf-8"), BEGIN, END, lead(known)))
     for paper, declared in config.papers.items():
         page = config.root / PAGES / f"{paper}.md"
         files.write_text(page, results_of(paper, declared.title, known))

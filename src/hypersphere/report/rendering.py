@@ -1,6 +1,7 @@
 """What fills the templates of report/templates: pages are HTML, and anything else is text as it stands."""
 
 from pathlib import Path
+from typing import Any
 
 import jinja2
 
@@ -20,3 +21,8 @@ def environment() -> jinja2.Environment:
     )
     made.filters["counted"] = counted
     return made
+
+
+def filled(template: str, **values: Any) -> str:
+    """A template with its values."""
+    return environment().get_template(template).render(values)
