@@ -2,11 +2,12 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from itertools import chain
 from typing import Any
 
+import pandas as pd
+
 from hypersphere.config.artifacts import HISTORY, Measured, Paper, Studied
-from hypersphere.config.cells import SHARED, Cell, untrained
+from hypersphere.config.cells import SHARED, untrained
 from hypersphere.config.plan import Plan
 from hypersphere.config.run import Run
 from hypersphere.provenance.likeness import unlike
@@ -17,38 +18,44 @@ from hypersphere.wording import counted
 
 
 def of(points: Points, *shown: str) -> tuple[str, ...]:
-    """All notes, of which the first one names the scale, and ``shown`` says what cells, lines or bands are.
-
-    ``Not run, of 20: 4 cells (nothing stands for stl10 at this scale).`` Shared numbers count together.
-    """
-    plan, key = points.results.plan, (points.paper.paper, points.name)
-    absent = [cell.missing for cell in points.every if cell.missing]
-    reasons = Counter(f"{SHARED} another cell" if why.startswith(SHARED) else why for why in absent)
-    listed = "; ".join(f"{counted(count, 'cell')} ({why})" for why, count in reasons.items())
-    left_out = "Rows, columns and panels of which nothing was run are left out."
-    not_kept = (
-        plan.records is not None and not plan.controls[key] and untrained(plan.artifacts[key])
-    )
+    """All notes, of which the first one names the scale, and ``shown`` says what cells, lines or bands are."""
+    plan = points.results.plan
+    key = points.paper.paper, points.name
+    is_kept = plan.records is None or plan.controls[key] or not untrained(plan.artifacts[key])
     every = (
         words.scale_note(points.config),
         " ".join(filter(None, shown)),
         shared(points),
         f"Conditions: {conditions(points)}",
         protocol(plan, points.paper, points.name),
-        f"Not run, of {len(points.every)}: {listed}. {left_out}" if listed else "",
-        "Without the untrained encoder, of which no record is kept." if not_kept else "",
+        _absent(points),
+        "" if is_kept else "Without the untrained encoder, of which no record is kept.",
         repeated(points),
         unjudged(points.artifact),
     )
     return tuple(filter(None, every))
 
 
+def _absent(points: Points) -> str:
+    """``Not run, of 20: 4 cells (nothing stands for stl10 at this scale).``; shared numbers count together."""
+    reasons = Counter(
+        f"{SHARED} another cell" if cell.missing.startswith(SHARED) else cell.missing
+        for cell in points.every
+        if cell.missing
+    )
+    if not reasons:
+        return ""
+    listed = "; ".join(f"{counted(count, 'cell')} ({why})" for why, count in reasons.items())
+    left_out = "Rows, columns and panels of which nothing was run are left out."
+    return f"Not run, of {len(points.every)}: {listed}. {left_out}"
+
+
 def small(points: Points) -> str:
     """Scale, data, n, device and protocol in a line, for a figure without its caption."""
     worth = "Published setting." if settles(points.config) else "Not a reproduction."
+    scale = f"Scale {points.config.scale_name}. {worth}"
     runs = protocol(points.results.plan, points.paper, points.name)
-    said = (f"Scale {points.config.scale_name}. {worth}", shared(points), conditions(points), runs)
-    return " ".join(filter(None, said))
+    return " ".join(filter(None, (scale, shared(points), conditions(points), runs)))
 
 
 def several(points: Points) -> bool:
@@ -74,32 +81,32 @@ def measured(points: Points) -> str:
 
 def unjudged(artifact: Measured | Studied) -> str:
     """Why our numbers cannot judge those of the document; empty if they can."""
-    return (
-        f"Cannot be judged: {artifact.cannot_be_judged.rstrip('.')}."
-        if artifact.cannot_be_judged
-        else ""
-    )
+    why = artifact.cannot_be_judged
+    return f"Cannot be judged: {why.rstrip('.')}." if why else ""
 
 
 def repeated(points: Points) -> str:
     """``Mind: of CIFAR-100, images also in train: 10 of 10,000 in test.``: repeated images of the probed datasets."""
-    label = points.paper.label
-    said = {row["probed_on"]: row["repeated"] for row in points.summary.values() if row["repeated"]}
-    return (
-        f"Mind: {'. '.join(f'of {label(name)}, {text}' for name, text in said.items())}."
-        if said
-        else ""
-    )
+    found = dict[str, str]()
+    for row in points.summary.values():
+        if row["repeated"]:
+            found[row["probed_on"]] = (
+                f"of {points.paper.label(row['probed_on'])}, {row['repeated']}"
+            )
+    return f"Mind: {'. '.join(found.values())}." if found else ""
 
 
 def shared(points: Points) -> str:
     """``Everywhere: SimCLR, digits (for CIFAR-10).``: the coordinates that all cells share; empty without any."""
-    fixed = dict(points.every[0].coordinates)
-    for cell in points.every:
-        fixed = {key: value for key, value in fixed.items() if cell.coordinates.get(key) == value}
-    on_axes = {"measure", *chain.from_iterable(map(words.varying, points.artifact.axes.values()))}
-    text = points.called(fixed, [key for key in fixed if key not in on_axes])
-    return f"Everywhere: {text.rstrip('.')}." if text else ""
+    on_axes = {"measure"}.union(*map(words.varying, points.artifact.axes.values()))
+    first = points.every[0].coordinates
+    keys = []
+    for key, value in first.items():
+        everywhere = all(cell.coordinates.get(key) == value for cell in points.every)
+        if everywhere and key not in on_axes:
+            keys.append(key)
+    text = points.called(first, keys).rstrip(".")
+    return f"Everywhere: {text}." if text else ""
 
 
 def published(points: Points, where: str, beside_others: bool = False) -> str:
@@ -114,26 +121,26 @@ def published(points: Points, where: str, beside_others: bool = False) -> str:
 
 def seeds(listed: Sequence[int], numbers: Sequence[int] = ()) -> str:
     """``n = 5 (seeds 0, 1, 2, 3, 4)``, or ``n = 1 to 3 (of seeds 0, 1, 2)`` of cells with these numbers of them."""
-    every = (
-        f"{'seed' if len(listed) == 1 and not numbers else 'seeds'} {', '.join(map(str, listed))}"
-    )
-    if not numbers:
-        return f"n = {len(listed)} ({every})"
-    return f"n = {' to '.join(str(end) for end in dict.fromkeys((numbers[0], numbers[-1])))} (of {every})"
+    every = ", ".join(map(str, listed))
+    if numbers:
+        ends = dict.fromkeys((numbers[0], numbers[-1]))
+        return f"n = {' to '.join(map(str, ends))} (of seeds {every})"
+    return f"n = {len(listed)} ({'seed' if len(listed) == 1 else 'seeds'} {every})"
 
 
 def conditions(points: Points) -> str:
     """The seeds that one artifact's cells have, and their device and torch release."""
-    rows = points.table("measurements").dropna(subset="seed")
-    of_cell = {tuple(sorted(map(int, cell["seed"]))) for _, cell in rows.groupby("coordinates")}
-    numbers = sorted({len(one) for one in of_cell}) if len(of_cell) > 1 else []
-    every = sorted(set().union(*of_cell))
+    rows = points.table("measurements").dropna(subset="seed").astype({"seed": int})
+    of_cell = set(rows.groupby("coordinates")["seed"].agg(frozenset))
+    numbers = sorted(set(map(len, of_cell))) if len(of_cell) > 1 else []
     runs = points.table("runs")
-    device, torch = (words.distinct(runs[name]) for name in ("device", "torch"))
-    return (
-        "; ".join([seeds(every, numbers), f"device {device}", f"torch {torch}", *unlike(runs)])
-        + "."
+    parts = (
+        seeds(sorted(frozenset().union(*of_cell)), numbers),
+        f"device {words.distinct(runs['device'])}",
+        f"torch {words.distinct(runs['torch'])}",
+        *unlike(runs),
     )
+    return f"{'; '.join(parts)}."
 
 
 def component(value: Any) -> str:
@@ -144,36 +151,41 @@ def component(value: Any) -> str:
         if isinstance(item, bool):
             inside.append(name if item else f"no {name}")
         else:
-            inside.append(f"{name} {item:g}" if isinstance(item, float) else f"{name} {item}")
-    return value.name.replace("_", " ") + (f" ({', '.join(inside)})" if inside else "")
+            number = f"{item:g}" if isinstance(item, float) else item
+            inside.append(f"{name} {number}")
+    name = value.name.replace("_", " ")
+    return f"{name} ({', '.join(inside)})" if inside else name
 
 
 def protocol(plan: Plan, paper: Paper, artifact: str) -> str:
-    """Encoder, epochs, batch and probes of an artifact's runs."""
-    by_seed: dict[int, list[Cell]] = {}
-    for cell in plan.artifacts.get((paper.paper, artifact), []):
+    """Encoder, epochs, batch and probes of an artifact's runs, those of one seed."""
+    every = []
+    for cell in plan.artifacts.get((paper.paper, artifact), ()):
         if cell.run and not cell.missing:
-            by_seed.setdefault(cell.run.seed, []).append(cell)
-    if not by_seed:
+            about = {
+                "seed": cell.run.seed,
+                "method": paper.label(str(cell.coordinates["method"])),
+                "epochs": str(cell.run.schedule.epochs),
+                "batch": _batch(cell.run),
+                "encoder": component(cell.run.encoder),
+                "probe": _probe(plan, paper, cell.protocol),
+            }
+            every.append(about)
+    if not every:
         return f"Protocol: {words.NOT_RUN} at this scale."
-    cells = next(iter(by_seed.values()))
-    trained = "; ".join(_trained(paper, cells))
-    probes = "; ".join(dict.fromkeys(_probe(plan, paper, cell.protocol) for cell in cells))
-    return f"Protocol: encoder {_encoders(plan, paper, artifact, cells)}; {trained}; {probes}."
+    table = pd.DataFrame(every)
+    runs = table[table["seed"] == table["seed"][0]]
+    controls = [cell.run for cell in plan.controls[paper.paper, artifact] if cell.run]
+    initial = dict.fromkeys(component(run.encoder) for run in controls)
+    encoders = _encoders(list(runs["encoder"].unique()), list(initial))
+    return f"Protocol: {'; '.join([encoders, *_trained(runs), *runs['probe'].unique()])}."
 
 
-def _trained(paper: Paper, cells: Sequence[Cell]) -> Iterator[str]:
+def _trained(runs: pd.DataFrame) -> Iterator[str]:
     """``SimCLR, BYOL 100 epochs, batch 64``."""
-    by_method: dict[str, list[Run]] = {}
-    for cell in cells:
-        if cell.run:
-            by_method.setdefault(paper.label(str(cell.coordinates["method"])), []).append(cell.run)
-    methods: dict[str, list[str]] = {}
-    for name, runs in by_method.items():
-        epochs = words.several(str(run.schedule.epochs) for run in runs)
-        setting = f"{counted(epochs, 'epoch')}, batch {words.several(map(_batch, runs))}"
-        methods.setdefault(setting, []).append(name)
-    return (f"{', '.join(names)} {setting}" for setting, names in methods.items())
+    of_method = runs.groupby("method", sort=False)[["epochs", "batch"]].agg(words.several)
+    for (epochs, batch), alike in of_method.groupby(["epochs", "batch"], sort=False):
+        yield f"{', '.join(alike.index)} {counted(epochs, 'epoch')}, batch {batch}"
 
 
 def _batch(run: Run) -> str:
@@ -183,24 +195,14 @@ def _batch(run: Run) -> str:
     return passes if parts == 1 else f"{passes} in {parts} parts"
 
 
-def _encoders(plan: Plan, paper: Paper, artifact: str, cells: Sequence[Cell]) -> str:
-    encoders = list(dict.fromkeys(component(cell.run.encoder) for cell in cells if cell.run))
-    listed = (
-        " or ".join(encoders)
-        if len(encoders) <= words.FEW
-        else f"{encoders[0]} and {len(encoders) - 1} others"
-    )
-    untrained = {
-        component(cell.run.encoder): None
-        for cell in plan.controls[paper.paper, artifact]
-        if cell.run
-    }
-    note = (
-        f" (the untrained one is {', '.join(untrained)})"
-        if 0 < len(untrained) < len(encoders)
-        else ""
-    )
-    return listed + note
+def _encoders(encoders: Sequence[str], untrained: Sequence[str]) -> str:
+    """The encoders of runs, and the untrained encoders of their controls if those are fewer."""
+    listed = " or ".join(encoders)
+    if len(encoders) > words.FEW:
+        listed = f"{encoders[0]} and {len(encoders) - 1} others"
+    is_fewer = 0 < len(untrained) < len(encoders)
+    note = f" (the untrained one is {', '.join(untrained)})" if is_fewer else ""
+    return f"encoder {listed}{note}"
 
 
 def _probe(plan: Plan, paper: Paper, name: str) -> str:
