@@ -211,8 +211,9 @@ class Finding:
         """The headline, and the sentence that begins with it and says how we know."""
         question = self.question
         known = self._known()
-        headlines = {**GENERAL, **(OF_STUDY if question.study else {}), **question.headline}
-        says = {**question.says}
+        headlines = GENERAL | (OF_STUDY if question.study else {})
+        headlines |= {str(outcome): text for outcome, text in question.headline.items()}
+        says = {str(outcome): text for outcome, text in question.says.items()}
         headline = _filled(f"{self.where}: headline.{word}", headlines[word], known)
         parts = [headline, _filled(f"{self.where}: says.{word}", says.get(word, ""), known)]
         if question.study is None and question.paper != SEVERAL:

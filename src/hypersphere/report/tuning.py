@@ -1,6 +1,6 @@
 """The curves that a study's values were chosen from, as plain data: the measure of each arm along its grid."""
 
-import math
+from collections.abc import Mapping
 from typing import Any
 
 from hypersphere.config import coordinates
@@ -17,7 +17,7 @@ def of_study(config: Config, paper: str, name: str) -> list[dict[str, Any]]:
     file = selection_file(config.folders[paper], name)
     if len(study.tuned) != 1 or not file.is_file():
         return []
-    points = _points(config, paper, name)
+    tried = read_table(file, Tried._fields)
     panels = []
     for arms in study.groups:
         lines = []
@@ -25,31 +25,20 @@ def of_study(config: Config, paper: str, name: str) -> list[dict[str, Any]]:
             if not arm.again:
                 variant = str(arm.point["variant"])
                 label = document.phrases.get(variant) or document.label(variant)
-                lines.append({"variant": variant, "label": label, "points": points[arm.text]})
-        shared = arms[0].point
-        panels.append(
-            {"title": words.point(document, shared, ("method", "dataset")), "lines": lines}
-        )
+                points = [_point(row) for row in tried if row["arm"] == arm.text and row["mean"]]
+                lines.append({"variant": variant, "label": label, "points": points})
+        title = words.point(document, arms[0].point, ("method", "dataset"))
+        panels.append({"title": title, "lines": lines})
     return panels
 
 
-def _points(config: Config, paper: str, name: str) -> dict[str, list[dict[str, Any]]]:
-    """The mean and the standard deviation at each value, by arm; without values at which every run diverged."""
-    found: dict[str, list[dict[str, Any]]] = {}
-    for row in read_table(selection_file(config.folders[paper], name), Tried._fields):
-        of_arm = found.setdefault(row["arm"], [])
-        mean = float(row["mean"] or "nan")
-        std = float(row["std"] or "nan")
-        (value,) = coordinates.parse(row["value"], name).values()
-        if not math.isnan(mean):
-            spread = 0.0 if math.isnan(std) else std
-            of_arm.append(
-                {
-                    "x": value,
-                    "mean": mean,
-                    "std": spread,
-                    "n": row["n"],
-                    "chosen": row["chosen"] == "yes",
-                }
-            )
-    return found
+def _point(row: Mapping[str, str]) -> dict[str, Any]:
+    """The mean and the standard deviation of an arm at a value."""
+    (value,) = coordinates.parse(row["value"], row["arm"]).values()
+    return {
+        "x": value,
+        "mean": float(row["mean"]),
+        "std": float(row["std"] or 0),
+        "n": row["n"],
+        "chosen": row["chosen"] == "yes",
+    }
