@@ -184,8 +184,12 @@ def protocol(plan: Plan, paper: Paper, artifact: str) -> str:
 def _trained(runs: pd.DataFrame) -> Iterator[str]:
     """``SimCLR, BYOL 100 epochs, batch 64``."""
     of_method = runs.groupby("method", sort=False)[["epochs", "batch"]].agg(words.several)
-    for (epochs, batch), alike in of_method.groupby(["epochs", "batch"], sort=False):
-        yield f"{', '.join(alike.index)} {counted(epochs, 'epoch')}, batch {batch}"
+    of_method["setting"] = [
+        f"{counted(epochs, 'epoch')}, batch {batch}"
+        for epochs, batch in of_method.itertuples(index=False)
+    ]
+    for setting, alike in of_method.groupby("setting", sort=False):
+        yield f"{', '.join(alike.index)} {setting}"
 
 
 def _batch(run: Run) -> str:
