@@ -15,6 +15,7 @@ from hypersphere.config.rules import RUNGS, Answer
 from hypersphere.provenance.tables import Row
 from hypersphere.report import entries, rendering, words
 from hypersphere.report.entries import DIRECTIONS, NOTHING, Entry
+from hypersphere.report.rendering import Sentences
 
 OF_EFFECTS = {
     Answer.FAILS: "ours is less than half of the published effect",
@@ -56,24 +57,31 @@ def of_claim(config: Config, claim: Entry) -> str:
     )
 
 
+SENTENCES = Sentences("""
+{% macro claim(row, place, arm, baseline, apart, noun, published) %}
+{{ ("On " if row.dataset else "At ") ~ place ~ ", " if place }}
+{%- if row.kind == "comparison" %}
+{{ arm }}, is {{ apart }} {{ baseline }} in {{ noun }}.
+{% elif published == "diverges" %}
+{{ arm }} diverges.
+{% else %}
+for {{ arm }}, the paper publishes {{ published }} ({{ noun }}).
+{% endif %}
+{% endmacro %}
+""")
+
+
 def sentence(paper: Paper, claim: Entry) -> str:
     """``On CIFAR-10, SimCLR, cut by 3, is 4.6 points above default in kNN accuracy.``"""
     row = claim.row
     if row["answered_by"] != "encoder" and row["sentence"]:
         return f"{row['sentence'].rstrip('.')}."
-    where = entries.point(paper, row)
-    arm = entries.arm(paper, row)
+    place, arm = entries.point(paper, row), entries.arm(paper, row)
     number = entries.published(row)
-    if row["kind"] == "comparison":
-        text = f"{arm}, is {_apart(row)} {entries.baseline(paper, row)} in {_noun(row)}"
-    elif number == DIVERGES:
-        text = f"{arm} diverges"
-    else:
-        text = f"for {arm}, the paper publishes {_with_unit(number, row)} ({_noun(row)})"
-    if where:
-        preposition = "On" if row["dataset"] else "At"
-        return f"{preposition} {where}, {text}."
-    return f"{text[0].upper()}{text[1:]}."
+    number = number if number == DIVERGES else _with_unit(number, row)
+    baseline = entries.baseline(paper, row)
+    text = SENTENCES("claim", row, place, arm, baseline, _apart(row), _noun(row), number)
+    return text[0].upper() + text[1:]
 
 
 def _apart(row: Row) -> str:

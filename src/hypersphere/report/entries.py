@@ -7,8 +7,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import jinja2
-
 from hypersphere.config import coordinates
 from hypersphere.config.artifacts import Paper
 from hypersphere.config.claims import PRINTED, SIGNS
@@ -19,6 +17,7 @@ from hypersphere.provenance import columns, tables
 from hypersphere.provenance.tables import Row
 from hypersphere.report import words
 from hypersphere.report.artifact import Grid, Head, Line, Shown, Text
+from hypersphere.report.rendering import Sentences
 from hypersphere.report.results import Results, settles
 from hypersphere.statistics.replication import compares_encoders
 
@@ -35,6 +34,39 @@ ORIGINS = {
 """Origins of claims, in words."""
 SIDES = ("left", "right")
 """The keys of a counterexample for the two sides of the statement. All other keys are inputs."""
+
+
+SENTENCES = Sentences("""
+{% macro answered(number, every, notice) %}
+{{ number | counted("claim") }} of {{ every }} on it {{ "is" if number == 1 else "are" }} answered by these runs.
+{{ notice }}
+{% endmacro %}
+
+{% macro not_answered(number, why) %}
+Not answered, {{ number }}: {{ why }}.
+{% endmacro %}
+
+{% macro tested(draws, met, violated, deviation) %}
+{{ "fails in {:,} of".format(violated) if violated else "holds in all" }} {{ "{:,}".format(met) }} random tests (
+{{- "{:,} more do not meet its condition; ".format(draws - met) if met < draws -}}
+relative deviation at most {{ "%.2g" | format(deviation) }})
+{% endmacro %}
+
+{% macro share(held, places) %}
+{{ "all" if held == places else held or "none" }} of {{ places }}
+{% endmacro %}
+
+{% macro mean(mean, std, n, lost, low_power) %}
+{{ mean }}{{ " ± " ~ std if std != "–" }} (n = {{ n -}}
+{% for how, count in lost.items() if count %}; {{ count }} {{ how }}{% endfor %}
+{{- "; low power" if low_power }})
+{% endmacro %}
+
+{% macro counterexample(place, left, right) %}
+fails at {% for name, value in place.items() %}{{ name }} = {{ value }}, {% endfor -%}
+where the left side is {{ left }} and the right side {{ right }}
+{% endmacro %}
+""")
 
 
 @dataclass(frozen=True)
@@ -101,32 +133,17 @@ def of_artifact(results: Results, paper: str, artifact: str) -> Shown | None:
     if not answered:
         return None
     make = "evidence" if config.settings.evidence_only else "reproduce"
-    notes = VERDICTS.render(
-        answered=len(answered),
-        every=len(judged),
-        notice=words.notice(config),
-        reasons=reasons,
-        command=f"make {make} SCALE={config.settings.scale}",
-    )
+    command = f"make {make} SCALE={config.settings.scale}"
+    notes = [
+        SENTENCES("answered", len(answered), len(judged), words.notice(config)),
+        *(SENTENCES("not_answered", number, why) for why, number in reasons.items()),
+        f"All claims, theorems and exact studies: {command} writes scorecard.html.",
+    ]
     after_holm = f"{words.confidence(config)} interval; after Holm"
     head = tuple(map(Head, ("published", "ours", after_holm, "verdict", "result")))
     grid = Grid((head,), ("claim", "on"), tuple(map(_line, answered)))
     title = f"Verdicts on {artifact}"
-    return Shown(f"{artifact}-claims", title, tuple(notes.splitlines()), grid)
-
-
-VERDICTS = jinja2.Template(
-    """\
-{{ answered }} claim{{ "s" if answered > 1 }} of {{ every }} on it {{ "are" if answered > 1 else "is" }} \
-answered by these runs. {{ notice }}
-{% for reason, number in reasons.items() %}
-Not answered, {{ number }}: {{ reason }}.
-{% endfor %}
-All claims, theorems and exact studies: {{ command }} writes scorecard.html.
-""",
-    trim_blocks=True,
-)
-"""The notes on the verdicts on an artifact. They stand here because digests of artifacts are of code."""
+    return Shown(f"{artifact}-claims", title, tuple(notes), grid)
 
 
 def _line(claim: Entry) -> Line:
@@ -302,43 +319,31 @@ def ours(row: Row) -> str:
     places = int(row["n"])
     if row["answered_by"] != "encoder":
         if row["metric"] == "share" and not row["baseline"]:
-            held = round(measured * places / 100)
-            return f"{'all' if held == places else held or 'none'} of {places}"
+            return SENTENCES("share", round(measured * places / 100), places)
         if places == 1:
             return words.number(measured, decimals)
     shown = words.signed if row["kind"] == "comparison" else words.number
-    std = row.get("measured_std", math.nan)
-    spread = "" if math.isnan(std) else f" ± {words.number(std, decimals)}"
-    missing = words.whole(row["n_missing"])
-    counts = lost | ({"missing": missing} if missing else {})
-    about = joined(
-        f"n = {places}",
-        *(f"{count} {how}" for how, count in counts.items()),
-        "low power" if row.get("low_power") else "",
-    )
-    return f"{shown(measured, decimals)}{spread} ({about})"
+    std = words.number(row.get("measured_std", math.nan), decimals)
+    counts = lost | {"missing": words.whole(row["n_missing"])}
+    low_power = row.get("low_power", False)
+    return SENTENCES("mean", shown(measured, decimals), std, places, counts, low_power)
 
 
 def _tested(row: Row) -> str:
     """``holds in all 10,000 random tests (relative deviation at most 3.1e-15)``, of a theorem."""
     if math.isnan(row["draws"]):
         return "not checked"
-    draws, met, violated = (int(row[name]) for name in ("draws", "met", "violated"))
-    outcome = f"fails in {violated:,} of" if violated else "holds in all"
-    unmet = f"{draws - met:,} more do not meet its condition" if met < draws else ""
-    deviation = max(0.0, float(row["measured"]))
-    about = joined(unmet, f"relative deviation at most {deviation:.2g}")
-    return f"{outcome} {met:,} random tests ({about})"
+    counts = (int(row[name]) for name in ("draws", "met", "violated"))
+    return SENTENCES("tested", *counts, max(0.0, float(row["measured"])))
 
 
 def counterexample(text: str) -> str:
     """``fails at tau = (1, 2), where the left side is 0.8 and the right side 0.5``; empty if there is none."""
     if not text:
         return ""
-    inputs = json.loads(text)
-    left, right = (_number(inputs.pop(side)) for side in SIDES)
-    place = ", ".join(f"{name} = {_number(value)}" for name, value in inputs.items())
-    return f"fails at {place}, where the left side is {left} and the right side {right}"
+    shown = {name: _number(value) for name, value in json.loads(text).items()}
+    sides = [shown.pop(side) for side in SIDES]
+    return SENTENCES("counterexample", shown, *sides)
 
 
 def _number(value: float | list[Any]) -> str:

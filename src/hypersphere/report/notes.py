@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import pandas as pd
@@ -9,12 +10,69 @@ import pandas as pd
 from hypersphere.config.artifacts import HISTORY, Measured, Paper, Studied
 from hypersphere.config.cells import SHARED, untrained
 from hypersphere.config.plan import Plan
-from hypersphere.config.run import Run
 from hypersphere.provenance.likeness import unlike
 from hypersphere.report import words
 from hypersphere.report.artifact import Points
+from hypersphere.report.rendering import Sentences
 from hypersphere.report.results import settles
 from hypersphere.wording import counted
+
+SENTENCES = Sentences("""
+{% macro absent(every, reasons) %}
+{% if reasons %}
+Not run, of {{ every }}: {% for why, count in reasons.items() -%}
+{{ count | counted("cell") }} ({{ why }}){{ "; " if not loop.last }}
+{%- endfor %}. Rows, columns and panels of which nothing was run are left out.
+{% endif %}
+{% endmacro %}
+
+{% macro repeated(datasets) %}
+{% if datasets %}
+Mind: {% for name, images in datasets.items() %}of {{ name }}, {{ images }}{{ ". " if not loop.last }}{% endfor %}.
+{% endif %}
+{% endmacro %}
+
+{% macro published(where, printed, title, beside) %}
+{% if beside %}
+{{ where }} {{ printed or "the paper" }} of “{{ title }}”: published images, encoder and schedule.
+{% else %}
+The numbers of {{ printed or "the paper" }} of “{{ title }}” are of other data: the verdicts list them.
+{% endif %}
+{% endmacro %}
+
+{% macro seeds(listed, numbers) %}
+{% if numbers %}
+n = {{ numbers[0] }}{{ " to %d" | format(numbers[-1]) if numbers[-1] > numbers[0] }}
+(of seeds {{ listed | join(", ") }})
+{% else %}
+n = {{ listed | length }} ({{ "seed" if listed | length == 1 else "seeds" }} {{ listed | join(", ") }})
+{% endif %}
+{% endmacro %}
+
+{% macro component(name, parameters) %}
+{{ name.replace("_", " ") }}{% for key, value in parameters.items() -%}
+{{ " (" if loop.first else ", " }}{{ "no " if value is false }}{{ key.replace("_", " ") }}
+{%- if value is float %} {{ "%g" | format(value) }}{% elif value is not boolean %} {{ value }}{% endif %}
+{{ ")" if loop.last }}
+{%- endfor %}
+{% endmacro %}
+
+{% macro encoders(trained, untrained, most) %}
+encoder {% if trained | length <= most %}{{ trained | join(" or ") }}
+{%- else %}{{ trained[0] }} and {{ trained | length - 1 }} others{% endif %}
+{% if 0 < untrained | length < trained | length %} (the untrained one is {{ untrained | join(", ") }}){% endif %}
+{% endmacro %}
+
+{% macro probe(component, protocol) %}
+probed by {{ component }}{{ " on the head's output" if protocol.layer == "embeddings" }}
+{{- ", on another dataset" if protocol.transfer }}
+{% endmacro %}
+
+{% macro batch(size, micro, parts) %}
+{{ size }}{{ " (%d × %d)" | format(size // micro, micro) if size != micro }}
+{{- " in %d parts" | format(parts) if parts > 1 }}
+{% endmacro %}
+""")
 
 
 def of(points: Points, *shown: str) -> tuple[str, ...]:
@@ -28,7 +86,7 @@ def of(points: Points, *shown: str) -> tuple[str, ...]:
         shared(points),
         f"Conditions: {conditions(points)}",
         protocol(plan, points.paper, points.name),
-        _absent(points),
+        SENTENCES("absent", len(points.every), _reasons(points)),
         "" if is_kept else "Without the untrained encoder, of which no record is kept.",
         repeated(points),
         unjudged(points.artifact),
@@ -36,18 +94,10 @@ def of(points: Points, *shown: str) -> tuple[str, ...]:
     return tuple(filter(None, every))
 
 
-def _absent(points: Points) -> str:
-    """``Not run, of 20: 4 cells (nothing stands for stl10 at this scale).``; shared numbers count together."""
-    reasons = Counter(
-        f"{SHARED} another cell" if cell.missing.startswith(SHARED) else cell.missing
-        for cell in points.every
-        if cell.missing
-    )
-    if not reasons:
-        return ""
-    listed = "; ".join(f"{counted(count, 'cell')} ({why})" for why, count in reasons.items())
-    left_out = "Rows, columns and panels of which nothing was run are left out."
-    return f"Not run, of {len(points.every)}: {listed}. {left_out}"
+def _reasons(points: Points) -> Counter[str]:
+    """How many cells were not run, by the reason; shared numbers count together."""
+    reasons = [cell.missing for cell in points.every if cell.missing]
+    return Counter(f"{SHARED} another cell" if why.startswith(SHARED) else why for why in reasons)
 
 
 def small(points: Points) -> str:
@@ -90,10 +140,8 @@ def repeated(points: Points) -> str:
     found = dict[str, str]()
     for row in points.summary.values():
         if row["repeated"]:
-            found[row["probed_on"]] = (
-                f"of {points.paper.label(row['probed_on'])}, {row['repeated']}"
-            )
-    return f"Mind: {'. '.join(found.values())}." if found else ""
+            found[points.paper.label(row["probed_on"])] = row["repeated"]
+    return SENTENCES("repeated", found)
 
 
 def shared(points: Points) -> str:
@@ -113,19 +161,13 @@ def published(points: Points, where: str, beside_others: bool = False) -> str:
     """Where the published numbers come from, or that they are of other data, which only a table shows; empty: none."""
     if all(cell.claim is None for cell in points.every):
         return ""
-    document = f"{points.artifact.printed or 'the paper'} of “{points.paper.title}”"
-    if not beside_others and all(cell.beside is None for cell in points.every):
-        return f"The numbers of {document} are of other data: the verdicts list them."
-    return f"{where} {document}: published images, encoder and schedule."
+    beside = beside_others or any(cell.beside for cell in points.every)
+    return SENTENCES("published", where, points.artifact.printed, points.paper.title, beside)
 
 
 def seeds(listed: Sequence[int], numbers: Sequence[int] = ()) -> str:
     """``n = 5 (seeds 0, 1, 2, 3, 4)``, or ``n = 1 to 3 (of seeds 0, 1, 2)`` of cells with these numbers of them."""
-    every = ", ".join(map(str, listed))
-    if numbers:
-        ends = dict.fromkeys((numbers[0], numbers[-1]))
-        return f"n = {' to '.join(map(str, ends))} (of seeds {every})"
-    return f"n = {len(listed)} ({'seed' if len(listed) == 1 else 'seeds'} {every})"
+    return SENTENCES("seeds", listed, numbers)
 
 
 def conditions(points: Points) -> str:
@@ -135,7 +177,7 @@ def conditions(points: Points) -> str:
     numbers = sorted(set(map(len, of_cell))) if len(of_cell) > 1 else []
     runs = points.table("runs")
     parts = (
-        seeds(sorted(frozenset().union(*of_cell)), numbers),
+        seeds(sorted(set(rows["seed"])), numbers),
         f"device {words.distinct(runs['device'])}",
         f"torch {words.distinct(runs['torch'])}",
         *unlike(runs),
@@ -145,29 +187,21 @@ def conditions(points: Points) -> str:
 
 def component(value: Any) -> str:
     """``resnet (depth 50, stem cifar)``."""
-    inside = []
-    for key, item in value.parameters.items():
-        name = key.replace("_", " ")
-        if isinstance(item, bool):
-            inside.append(name if item else f"no {name}")
-        else:
-            number = f"{item:g}" if isinstance(item, float) else item
-            inside.append(f"{name} {number}")
-    name = value.name.replace("_", " ")
-    return f"{name} ({', '.join(inside)})" if inside else name
+    return SENTENCES("component", value.name, value.parameters)
 
 
 def protocol(plan: Plan, paper: Paper, artifact: str) -> str:
     """Encoder, epochs, batch and probes of an artifact's runs, those of one seed."""
     every = []
     for cell in plan.artifacts.get((paper.paper, artifact), ()):
-        if cell.run and not cell.missing:
+        run = cell.run
+        if run and not cell.missing:
             about = {
-                "seed": cell.run.seed,
+                "seed": run.seed,
                 "method": paper.label(str(cell.coordinates["method"])),
-                "epochs": str(cell.run.schedule.epochs),
-                "batch": _batch(cell.run),
-                "encoder": component(cell.run.encoder),
+                "epochs": str(run.schedule.epochs),
+                "batch": SENTENCES("batch", run.batch.size, run.batch.micro, run.batch.parts),
+                "encoder": component(run.encoder),
                 "probe": _probe(plan, paper, cell.protocol),
             }
             every.append(about)
@@ -177,42 +211,21 @@ def protocol(plan: Plan, paper: Paper, artifact: str) -> str:
     runs = table[table["seed"] == table["seed"][0]]
     controls = [cell.run for cell in plan.controls[paper.paper, artifact] if cell.run]
     initial = dict.fromkeys(component(run.encoder) for run in controls)
-    encoders = _encoders(list(runs["encoder"].unique()), list(initial))
+    encoders = SENTENCES("encoders", list(runs["encoder"].unique()), list(initial), words.FEW)
     return f"Protocol: {'; '.join([encoders, *_trained(runs), *runs['probe'].unique()])}."
 
 
 def _trained(runs: pd.DataFrame) -> Iterator[str]:
     """``SimCLR, BYOL 100 epochs, batch 64``."""
     of_method = runs.groupby("method", sort=False)[["epochs", "batch"]].agg(words.several)
-    of_method["setting"] = [
-        f"{counted(epochs, 'epoch')}, batch {batch}"
-        for epochs, batch in of_method.itertuples(index=False)
-    ]
-    for setting, alike in of_method.groupby("setting", sort=False):
+    epochs = of_method["epochs"].map(partial(counted, noun="epoch"))
+    settings = epochs + ", batch " + of_method["batch"]
+    for setting, alike in settings.groupby(settings, sort=False):
         yield f"{', '.join(alike.index)} {setting}"
-
-
-def _batch(run: Run) -> str:
-    """``256``; ``256 (4 × 64)`` where gradients are accumulated; ``4096 in 8 parts`` where the encoder takes parts."""
-    size, micro, parts = run.batch.size, run.batch.micro, run.batch.parts
-    passes = str(size) if size == micro else f"{size} ({size // micro} × {micro})"
-    return passes if parts == 1 else f"{passes} in {parts} parts"
-
-
-def _encoders(encoders: Sequence[str], untrained: Sequence[str]) -> str:
-    """The encoders of runs, and the untrained encoders of their controls if those are fewer."""
-    listed = " or ".join(encoders)
-    if len(encoders) > words.FEW:
-        listed = f"{encoders[0]} and {len(encoders) - 1} others"
-    is_fewer = 0 < len(untrained) < len(encoders)
-    note = f" (the untrained one is {', '.join(untrained)})" if is_fewer else ""
-    return f"encoder {listed}{note}"
 
 
 def _probe(plan: Plan, paper: Paper, name: str) -> str:
     if name == HISTORY:
         return "norm and loss from the training history"
     protocol = plan.protocols[paper.paper][name]
-    where = " on the head's output" if protocol.layer == "embeddings" else ""
-    where += ", on another dataset" if protocol.transfer else ""
-    return f"probed by {component(protocol.probe)}{where}"
+    return SENTENCES("probe", component(protocol.probe), protocol)
