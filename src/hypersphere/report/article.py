@@ -41,7 +41,7 @@ from hypersphere.statistics import price
 SOURCE = "paper/report.typ"
 MOST = 8
 """Comparisons of a paper in the text; the appendix has all."""
-ASKED = (
+FINDING = (
     "id",
     "paper",
     "question",
@@ -72,7 +72,7 @@ EVIDENCE = (
     *("statements_hold", "statements_fail", "studied_hold", "studied_fail", "studied_open"),
     *("clear", "unclear", "nothing", "borne", "contradicted"),
 )
-"""The columns of its table of evidence."""
+"""The columns of the table of evidence."""
 CRITERIA = {
     "same_sign": "compared",
     "clear": "compared",
@@ -168,7 +168,7 @@ class Article:
             raise HypersphereError(
                 f"{self.folder / 'findings.csv'}: {row['id']}: the sentence is missing"
             )
-        return _quoted(row, ASKED)
+        return _quoted(row, FINDING)
 
     def _about(self) -> dict[str, str]:
         """What CITATION.cff says. The date is that of the release, so that bytes repeat."""

@@ -32,7 +32,7 @@ ANSWERED = {
 }
 """Answers as verbs; the others are verbs already."""
 ANSWERS = {"yes": "holds", "no": "fails", "unclear": "unclear", "": "cannot tell"}
-"""The answers of studies (``statistics/answers.py``) as what is said."""
+"""The words for the answers of studies (``statistics/answers.py``)."""
 GENERAL = {
     "direction only": "The sign agrees and the size does not, in {direction_only} of {all} comparisons.",
     "opposite": "{opposite} of {all} claims come out the other way round.",
@@ -41,7 +41,7 @@ GENERAL = {
 }
 """The headline of an outcome for which a question has none of its own."""
 OF_STUDY = {"cannot tell": "We cannot say yet: some runs of this study are missing."}
-"""As ``GENERAL``, of a study."""
+"""The headline of an outcome of a study that has none of its own."""
 NOT_KNOWN = "not known"
 """The place of a finding that says what is not known."""
 OF_PLACES = "share"

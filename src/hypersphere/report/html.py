@@ -3,7 +3,7 @@
 import base64
 import io
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,7 +14,6 @@ from PIL import Image
 from hypersphere.config.rules import GRADES, RESULTS, RUNGS, Answer, Tone, Verdict
 from hypersphere.provenance.tables import Row
 from hypersphere.report import cards, counts, page, prices, rendering, words, writer
-from hypersphere.report.artifact import Shown
 from hypersphere.report.counts import KINDS
 from hypersphere.report.entries import ORIGINS
 from hypersphere.report.intervals import NARROW
@@ -29,22 +28,22 @@ class Fineness(NamedTuple):
     width: int
     """Pixels."""
     quality: int
-    """Of WebP, out of 100, at which letters stay sharp."""
+    """The quality of WebP, out of 100, at which letters stay sharp."""
 
 
 FOREST = Fineness(1440, 60)
 PHONE = Fineness(720, 60)
-"""Of the same drawings for a narrow window."""
+"""The fineness of the same drawings for a narrow window."""
 ARTIFACT = Fineness(720, 28)
-"""Of figures of a scale, which are shown at most 7.2 inches wide. As many colours in a palette take twice the bytes;
-fewer colours draw steps into maps where there are none."""
+"""The fineness of figures of a scale, which are shown at most 7.2 inches wide. As many colours in a palette take twice
+the bytes; fewer colours draw steps into maps where there are none."""
 
 
 class Filter(NamedTuple):
     """A choice among the claims of a page."""
 
     name: str
-    """In the address of the page."""
+    """The name in the address of the page."""
     label: str
     options: Mapping[Any, str]
     """The words of its values that occur on the page."""
@@ -149,38 +148,36 @@ def keys_of(shown: Page) -> dict[str, dict[str, str]]:
     return found
 
 
-OF_ONE_SCALE = ("verdict", "artifact")
-OF_ALL_EVIDENCE = ("rung", "certainty", "question")
-
-
 def filters(shown: Page, keys: Mapping[str, Mapping[str, str]]) -> list[Filter]:
     """The filters of a page, with the values that occur on it."""
     tables = dict[str, str]()
     questions = dict[str, str]()
     for document in shown.documents:
-        for group in document.groups:
-            tables[group.id] = f"{document.title}: {group.printed}"
-        for question in document.questions:
-            questions[question.row["id"]] = question.row["question"]
-    offered = [
+        tables |= {group.id: f"{document.title}: {group.printed}" for group in document.groups}
+        questions |= {one.row["id"]: one.row["question"] for one in document.questions}
+    first = [
         Filter("document", "Paper", shown.titles),
-        Filter("result", "Result", dict(zip(RESULTS, RESULTS, strict=True))),
+        Filter("result", "Result", _as_they_are(RESULTS)),
         Filter("kind", "Kind", KINDS),
-        Filter("rung", "Evidence", RUNGS),
-        Filter("certainty", "Certainty", dict(zip(GRADES, GRADES, strict=True))),
-        Filter("verdict", "Verdict", dict(zip(Verdict, Verdict, strict=True))),
-        Filter("origin", "Origin", ORIGINS),
-        Filter("question", "Question", questions),
-        Filter("artifact", "Table or figure", tables),
     ]
-    left_out = OF_ONE_SCALE if shown.known else OF_ALL_EVIDENCE
+    origin = Filter("origin", "Origin", ORIGINS)
+    if shown.known:
+        evidence = Filter("rung", "Evidence", RUNGS)
+        certainty = Filter("certainty", "Certainty", _as_they_are(GRADES))
+        offered = [*first, evidence, certainty, origin, Filter("question", "Question", questions)]
+    else:
+        verdict = Filter("verdict", "Verdict", _as_they_are(Verdict))
+        offered = [*first, verdict, origin, Filter("artifact", "Table or figure", tables)]
     found = []
     for one in offered:
-        if one.name not in left_out:
-            listed = "|".join(of_claim[one.name] for of_claim in keys.values()).split("|")
-            options = {key: text for key, text in one.options.items() if key in set(listed)}
-            found.append(one._replace(options=options))
+        present = "|".join(of_claim[one.name] for of_claim in keys.values()).split("|")
+        options = {key: text for key, text in one.options.items() if key in set(present)}
+        found.append(one._replace(options=options))
     return found
+
+
+def _as_they_are(words: Iterable[str]) -> dict[str, str]:
+    return {word: word for word in words}
 
 
 # Pictures, tables and figures
@@ -212,24 +209,21 @@ def picture(one: page.Picture, folder: Path) -> Picture | None:
 def _artifacts(document: Document, proofs: Proofs) -> list[dict[str, Any]]:
     """The tables of a paper with the sides of their columns, its figures with their pictures, and their files."""
     claimed = {group.id for group in document.groups}
-    at_the_top, found = words.scale_note(proofs.config), []
+    at_the_top = words.scale_note(proofs.config)
+    found = []
     for one in document.artifacts:
         group = f"{document.id}/{one.id}"
-        found.append(
-            {
-                **one._asdict(),
-                "notes": [note for note in one.notes if note != at_the_top],
-                "sides": _sides(one),
-                "data": "" if one.grid else webp(proofs.picture(document.id, one.id), ARTIFACT),
-                "links": proofs.artifact(document.id, one.id),
-                "claims": address({"artifact": group}) if group in claimed else "",
-            }
-        )
+        about = one._asdict() | {
+            "notes": [note for note in one.notes if note != at_the_top],
+            "links": proofs.artifact(document.id, one.id),
+            "claims": address({"artifact": group}) if group in claimed else "",
+        }
+        if one.grid:
+            about["sides"] = writer.alignment(one.grid)[len(one.grid.corner) :]
+        else:
+            about["data"] = webp(proofs.picture(document.id, one.id), ARTIFACT)
+        found.append(about)
     return found
-
-
-def _sides(table: Shown) -> str:
-    return writer.alignment(table.grid)[len(table.grid.corner) :] if table.grid else ""
 
 
 def webp(file: Path, fineness: Fineness) -> str:

@@ -42,7 +42,7 @@ from hypersphere.statistics import false_calls, price
 from hypersphere.statistics.false_calls import Called
 
 HOURS = 10.0
-"""Of a GPU: the page says what they would settle first."""
+"""The hours of a GPU of which the page says what they would settle first."""
 
 
 class Group(NamedTuple):
@@ -150,15 +150,15 @@ class Known:
     """What only the page of all evidence has."""
 
     questions: Mapping[str, Sequence[Question]]
-    """By their paper; those of several come first."""
+    """The questions by their paper; those about several papers come first."""
     leading: Sequence[Row]
     """The rows of findings.csv that come first, in their order."""
     unknown: Sequence[Row]
-    """Its rows that say what is not known."""
+    """The rows of findings.csv that say what is not known."""
     pictures: Sequence[Picture]
     """The short forest, the forest, and the forest of our studies."""
     front: Picture
-    """Above all; no paper may have drawn it."""
+    """The picture above all; no paper may have drawn it."""
     criteria: Sequence[Row]
     studies: Sequence[OurStudy]
     progress: Table
@@ -176,7 +176,7 @@ class Page:
     """The page of one scale, or of all evidence (``known``)."""
 
     titles: Mapping[str, str]
-    """Of papers, by their ids."""
+    """The titles of papers, by their ids."""
     errata: Sequence[Mapping[str, Any]]
     rules: Rules
     confidence: str

@@ -12,15 +12,15 @@ TEMPLATES = Path(__file__).parent / "templates"
 
 def environment() -> jinja2.Environment:
     """An environment of Jinja, in which a name without a value is an error; only HTML is escaped."""
-    made = jinja2.Environment(
+    jinja = jinja2.Environment(
         loader=jinja2.FileSystemLoader(TEMPLATES),
         autoescape=jinja2.select_autoescape(["html"], default_for_string=False),
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters["counted"] = counted
-    return made
+    jinja.filters["counted"] = counted
+    return jinja
 
 
 def filled(template: str, **values: Any) -> str:
