@@ -119,7 +119,7 @@ _AS_MARKDOWN = jinja2.Template(
 **{{ md(shown.notes[0]) }}**
 
 {% for line in lines %}
-| {{ line | join(" | ") }} |
+{{ pipes(line) }}
 {% endfor %}
 
 {% for note in shown.notes[1:] %}
@@ -147,7 +147,7 @@ def as_markdown(shown: Shown) -> str:
     for line in grid.lines:
         cells = [*map(_md, line.labels), *(_stacked(map(_md, cell)) for cell in line.cells)]
         lines.append([text and f"*{text}*" for text in cells] if line.control else cells)
-    return _AS_MARKDOWN.render(shown=shown, lines=lines, md=_md)
+    return _AS_MARKDOWN.render(shown=shown, lines=lines, pipes=pipes, md=_md)
 
 
 def _stacked(parts: Iterable[str]) -> str:
