@@ -12,7 +12,7 @@ from hypersphere.config.validation import read_mapping
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src" / "hypersphere"
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(ROOT.glob("docs/**/*.md"))]
-TEMPLATES = [*sorted(SOURCE.glob("report/templates/*.html")), *sorted(ROOT.glob("paper/*.typ"))]
+TEMPLATES = [*sorted(SOURCE.glob("report/templates/*.[hmt]*")), *sorted(ROOT.glob("paper/*.typ"))]
 FINDINGS = sorted(ROOT.glob("papers/**/findings.yaml"))
 CODE = [*sorted(SOURCE.rglob("*.py")), *sorted(ROOT.glob("plugins/*/src/**/*.py"))]
 NOT_THESE = {
