@@ -16,7 +16,7 @@ from hypersphere.config import plan as planning
 from hypersphere.config import settings
 from hypersphere.config.plan import Plan
 
-from ..fixtures import Approve
+from ..fixtures import Names
 from ..golden.released import released
 from .conftest import REPOSITORY, program
 
@@ -268,22 +268,24 @@ def test_the_artifacts_of_quick_that_are_made_have_one_of_each_kind() -> None:
 
 TABLE = "coordinates,measured_on,mean\na,cifar10_lt_tenth,23.3\nb,,\nc,cifar10_lt_tenth,20\n"
 HARMS = {
-    "": ("", ""),
-    "no label": ("Not a reproduction", "A reproduction"),
-    "an empty cell": ("23.3", ""),
-    "another dataset": ("cifar10_lt_tenth", "digits"),
+    "": ("2 cells", "", ""),
+    "no label": ("tables/embedding_norms/table5.md", "Not a reproduction", "A reproduction"),
+    "an empty cell": ("tables/embedding_norms/table5.csv", "23.3", ""),
+    "another dataset": ("tables/embedding_norms/table5.csv", "cifar10_lt_tenth", "digits"),
 }
+"""What is named, and which text is replaced by which."""
 
 
 @pytest.mark.parametrize("harm", HARMS)
 def test_a_complete_and_labelled_table_passes_and_no_other(
-    tmp_path: Path, approve: Approve, harm: str
+    tmp_path: Path, names: Names, harm: str
 ) -> None:
     folder = tmp_path / "tables" / "embedding_norms"
     folder.mkdir(parents=True)
+    place, *change = HARMS[harm]
     for ending, text in {"csv": TABLE, "md": "Not a reproduction: smaller."}.items():
-        (folder / f"table5.{ending}").write_text(text.replace(*HARMS[harm]) if harm else text)
+        (folder / f"table5.{ending}").write_text(text.replace(*change) if harm else text)
     command = [sys.executable, REPOSITORY / ".ci" / "check_smoke.py", tmp_path]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert bool(done.returncode) == bool(harm), done.stderr
-    approve((done.stdout + done.stderr).strip())
+    names((done.stdout + done.stderr).strip(), place)

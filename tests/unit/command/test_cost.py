@@ -14,7 +14,7 @@ from hypersphere.config.run import Dataset
 from hypersphere.datasets.types import CLASS
 from hypersphere.training import work
 
-from ...fixtures import Approve, Planned, Refused
+from ...fixtures import Planned, Refused
 from ...golden.released import configured
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -73,10 +73,17 @@ def test_shared_runs_are_counted_once(costed: Callable[..., Cost]) -> None:
     assert whole(costed(config={"only": ["p/other"]})) == other
 
 
-def test_the_table_and_the_file(costed: Callable[..., Cost], approve: Approve) -> None:
+def test_the_table_and_the_file(costed: Callable[..., Cost]) -> None:
+    """Rows are of cells, runs and core-hours; those of single artifacts are listed when asked for."""
     one = costed()
-    for verbose in (True, False):
-        approve("\n".join(cost.lines(one, verbose)))
+    every_row = [line.split() for line in cost.lines(one, True)]
+    for row in (["p/table", "8", "16", "0.026"], ["p/other", "2", "4", "0.0049"]):
+        assert row in every_row
+    short = [line.split() for line in cost.lines(one, False)]
+    assert [row for row in every_row if row not in short] == [
+        ["p/table", "8", "16", "0.026"],
+        ["p/other", "2", "4", "0.0049"],
+    ]
     *_, every = csv.DictReader(cost.as_csv(one).splitlines())
     assert float(every["device_hours"]) == pytest.approx(whole(one).hours, rel=1e-5)
     assert (
@@ -116,7 +123,7 @@ def test_the_device_is_the_one_that_would_train(
 
 
 def test_records_cost_nothing(planned: Planned, refused: Refused) -> None:
-    with refused():
+    with refused("cost", "evidence_only"):
         Cost(planned(config={"evidence_only": True}))
 
 

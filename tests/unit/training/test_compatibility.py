@@ -3,7 +3,6 @@
 SimCLR is trained with all, other methods with the ends of their lists; `hypersphere rehearse` tries all planned runs.
 """
 
-from collections.abc import Callable
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ from pydantic import ValidationError
 
 from hypersphere.config import registry
 
+from ...fixtures import Refused
 from ...of_images import METHODS as OF_IMAGES
 from .conftest import IMAGES, execute, make_run
 from .test_build import GENERALISED, SCALED
@@ -91,38 +91,23 @@ def test_a_pair_that_fits_takes_two_steps(
     assert before.read_bytes() != after.read_bytes()
 
 
-MISFITS: tuple[dict[str, Any], ...] = (
-    {"objective": GENERALISED},  # without a map to logits
-    {"logits": SCALED},  # which the objective does not take
-    {"method": {"name": "cmc", "dim": 4}},  # without an encoder of two streams
-    {"regulariser": {"name": "momentum_contrast", "temperature": 0.1}},
-    {"regulariser": {"name": "distance_polarization", "wait": 1}},
+MISFITS: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("logits", {"objective": GENERALISED}),  # without a map to logits
+    ("logits", {"logits": SCALED}),  # which the objective does not take
+    ("encoder", {"method": {"name": "cmc", "dim": 4}}),  # without an encoder of two streams
+    ("regulariser", {"regulariser": {"name": "momentum_contrast", "temperature": 0.1}}),
+    ("regulariser.wait", {"regulariser": {"name": "distance_polarization", "wait": 1}}),
 )
-SAID = [
-    ("byol", "tuplet"),
-    ("dino", "momentum_contrast"),
-    ("mocov2", "n_pair"),
-    ("supervised", "nt_xent"),
-]
-"""Pairs, one of each kind of misfit."""
 
 
-def test_what_does_not_fit_is_one_sentence(approve: Callable[[object], None]) -> None:
-    def sentence(**changes: Any) -> str:
-        with pytest.raises(ValidationError) as caught:
-            make_run(**changes)
-        (error,) = caught.value.errors()
-        return f"{'.'.join(map(str, error['loc']))}: {error['msg']}"
-
+def test_what_does_not_fit_is_one_sentence(refused: Refused) -> None:
     for method, objective in product(METHODS, OBJECTIVES):
         if registry.misfit(method, objective) is not None:
-            said = sentence(**pair(method, objective))
-            assert objective in said
-            assert method in said
-            if (method, objective) in SAID:
-                approve(said)
-    for changes in MISFITS:
-        approve(sentence(**changes))
+            with refused("objective", kind=ValidationError):
+                make_run(**pair(method, objective))
+    for field, changes in MISFITS:
+        with refused(field, kind=ValidationError):
+            make_run(**changes)
 
 
 def test_every_method_trains_with_something_and_every_objective_is_trained_by_something() -> None:

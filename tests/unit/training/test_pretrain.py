@@ -169,7 +169,7 @@ def test_damaged_data_lose_the_proof_that_they_are_well(
     """Their manifest is an output of a rule: Snakemake prepares again what it finds missing."""
     folder = tiny_plan.data_folder(runs[0].dataset)
     next(folder / name for name in sorted(store.read_manifest(folder)["files"])).unlink()
-    with refused():
+    with refused("simclr-default-upright-s0-…", "data/processed/upright-…/test/images.npy"):
         pretrain(tiny_plan, runs[:1])
     assert not (folder / store.MANIFEST).exists()
 
@@ -184,7 +184,7 @@ def test_a_flipped_byte_or_a_lost_file_is_named_and_trained_again(
     before = contents(trained)
     for number, name in enumerate([*check_files(trained / MANIFEST)["files"], "manifest.json"]):
         (flip if number % 2 else Path.unlink)(trained / name)
-        with refused() if name != "manifest.json" else pytest.raises(HypersphereError):
+        with refused(trained / name):
             check_run(tiny_plan, trained.name)
         pretrain(tiny_plan, runs[:1])
         assert (
@@ -204,7 +204,9 @@ def test_a_run_that_another_process_trains_is_left_alone(
     monkeypatch.setattr(state, "LOCK_SECONDS", 0.2)
     folders[0].mkdir(parents=True)
     with FileLock(folders[0] / ".lock"):
-        with refused():
+        with refused(
+            "simclr-default-upright-s0-…", "results/tiny/runs/simclr-default-upright-s0-…"
+        ):
             pretrain(tiny_plan, runs[:2])
         assert done(folders[:2]) == [False, True]
     pretrain(tiny_plan, runs[:1])
@@ -221,7 +223,8 @@ def test_a_run_that_fails_loses_only_itself(
 ) -> None:
     """In its first step: the run before it has taken its eight. A defect of the program has a traceback, too."""
     batch, taken = tiny_plan.batches[0], Mock()
-    with failing(error, STEPS), refused():
+    kind = ["RuntimeError"] if isinstance(error, RuntimeError) else []
+    with failing(error, STEPS), refused(folders[1].name, *kind):
         pretrain_batch(tiny_plan, batch)
     assert ("Traceback" in capsys.readouterr().err) == isinstance(error, RuntimeError)
     assert done(folders) == [True, False, True]
@@ -286,7 +289,7 @@ def test_what_the_machine_fails_is_a_sentence_and_goes_on_from_its_last_state(
     folders: list[Path],
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
-    approve: Any,
+    names: Any,
     stopped: Stopped,
     error: Exception,
     second: bool,
@@ -296,7 +299,7 @@ def test_what_the_machine_fails_is_a_sentence_and_goes_on_from_its_last_state(
     monkeypatch.setattr(torch.cuda, "empty_cache", freed)
     with failing(error, 1 + second), pytest.raises(HypersphereError) as caught:
         pretrain_batch(tiny_plan, tiny_plan.batches[0], save_every=0.0)
-    approve(caught.value)
+    names(caught.value, folders[int(second)].name)
     assert caught.value.status == 2
     freed.assert_called_once_with()
     assert ("Traceback" in capsys.readouterr().err) == ("assert" in str(error))
@@ -498,7 +501,7 @@ def test_asked_to_stop_a_batch_starts_no_other_run(
     plan = stopped.plan
     with (
         before_steps(lambda number: number == 1 and signal.raise_signal(signal.SIGTERM)),  # type: ignore[func-returns-value]
-        refused(stop.StoppedError),
+        refused("results/tiny/runs/simclr-cut3-upright-s0-…", kind=stop.StoppedError),
     ):
         pretrain_batch(plan, plan.batches[0])
     assert done(folders) == [True, False, False]
