@@ -40,6 +40,11 @@ def shortened(text: str, folders: list[str]) -> str:
     return DIGEST.sub("…", text)
 
 
+def listed_briefly(text: str) -> str:
+    """A text without its long lists, which grow with each setting, dataset or probe."""
+    return LISTED.sub("…", text)
+
+
 def faults(sentence: str, place: str) -> list[str]:
     """What is wrong with a sentence that is to say that something is wrong at a place."""
     found = []
@@ -50,7 +55,7 @@ def faults(sentence: str, place: str) -> list[str]:
         found.append(f"its place is more than {place!r}")
     if hidden := NOT_FOR_USERS.search(sentence):
         found.append(f"no user knows what {hidden[0]!r} is")
-    own = LISTED.sub("…", QUOTED.sub("…", rest))
+    own = listed_briefly(QUOTED.sub("…", rest))
     if len(own.split()) > MOST_WORDS:
         found.append(f"it has more than {MOST_WORDS} words")
     return found + other_words(own)
