@@ -13,7 +13,7 @@ NOT_THESE = {
 NOT_FOR_USERS = re.compile(r"\n|Traceback|Value error|<class '|object at 0x|\bself\b")
 """What only a programmer reads, and a second line."""
 MOST_WORDS = 30
-QUOTED = re.compile(r"'[^']*'|`[^`]*`|\([^)]*\)")
+QUOTED = re.compile(r"'[^']*'|`[^`]*`|\([^)]*\)|\bNone\b")
 LISTED = re.compile(r"(?:[\w./-]+, ){3,}[\w./-]+")
 """Names, values and lists are the user's own words, however many there are."""
 PLACE = re.compile(

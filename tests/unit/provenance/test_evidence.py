@@ -490,15 +490,15 @@ def test_one_contradiction_and_nothing_is_taken_in(
 ) -> None:
     plan = trained_plan(root)
     last = records.read_folder(given, "laptop")[-1]
-    for place, table in (
-        ("files/encoder.safetensors", "runs"),
-        ("history/0/loss", "runs"),  # its checksum
-        ("evaluations/0/value", "measurements"),
+    for place, table, field in (
+        ("files/encoder.safetensors", "runs", "files"),
+        ("history/0/loss", "runs", "files"),  # its checksum
+        ("evaluations/0/value", "measurements", "value"),
     ):
         changes = setting(place, "0" * 64 if "files" in place else 12.34), of_its_history
         rewrite(plan.config.evidence, [changed(last, *changes)])
         before = tables_of(plan.config.evidence)
-        with refused(f"evidence/laptop/{table}.csv"):
+        with refused(f"evidence/laptop/{table}.csv", last.name, field):
             evidence.take_in(plan, given)
         assert tables_of(plan.config.evidence) == before
 
