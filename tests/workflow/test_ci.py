@@ -1,6 +1,7 @@
 """.ci/run: which steps it takes, what it leaves out and says so, and that its check of the smoke scale can fail.
 
-The steps themselves are stood in for by programs that write down what they are asked. `.ci/choose.py` is read as it is.
+The steps themselves are stood in for by programs that write down what they are asked, which `make test-tools` has.
+`.ci/choose.py` is read as it is.
 """
 
 import os
@@ -99,6 +100,7 @@ def run(
     return done, log.read_text().splitlines() if log.exists() else []
 
 
+@pytest.mark.tools
 @pytest.mark.parametrize(("options", "asked_for"), [((), SOME), (("--all",), ALL)])
 def test_without_archives_smoke_is_skipped_and_said_so(
     checkout: Path, tmp_path: Path, options: tuple[str, ...], asked_for: tuple[str, ...]
@@ -109,6 +111,7 @@ def test_without_archives_smoke_is_skipped_and_said_so(
     assert asked == [*asked_for]
 
 
+@pytest.mark.tools
 def test_a_missing_document_fails(checkout: Path, tmp_path: Path) -> None:
     (checkout / "results" / "quick-0" / "scorecard.html").write_text("")
     program(checkout / "bin" / "lscpu", "echo Flags: avx2")
@@ -119,6 +122,7 @@ def test_a_missing_document_fails(checkout: Path, tmp_path: Path) -> None:
     assert "results/quick-0/scorecard.html: missing or empty" in done.stderr
 
 
+@pytest.mark.tools
 def test_another_option_and_a_commit_that_is_not_there_are_refused(
     checkout: Path, tmp_path: Path
 ) -> None:
@@ -148,6 +152,7 @@ def commit(checkout: Path, *changed: str) -> str:
     return git("rev-parse", "HEAD").strip()
 
 
+@pytest.mark.tools
 @pytest.mark.parametrize(
     ("changed", "asked_for", "left_out"),
     [
@@ -186,6 +191,7 @@ def test_what_is_about_files_that_did_not_change_is_left_out_and_said_so(
     assert named == left_out
 
 
+@pytest.mark.tools
 def test_by_default_changes_count_from_thirty_commits_ago(checkout: Path, tmp_path: Path) -> None:
     first = commit(checkout, "README.md")
     for _ in range(29):
@@ -195,6 +201,7 @@ def test_by_default_changes_count_from_thirty_commits_ago(checkout: Path, tmp_pa
     assert f"{SOME[2]} SINCE={first}" in run(checkout, tmp_path / "nowhere")[1]
 
 
+@pytest.mark.tools
 @pytest.mark.parametrize(
     ("options", "tests"),
     [((), "pythons tests/unit/test_old.py"), (("--all",), "not long and not tools and not heavy")],
@@ -219,6 +226,7 @@ def test_tests_run_under_the_other_python_where_there_is_one(
     assert setup.endswith(f"/checkout setup PYTHON=python3.{other}")
 
 
+@pytest.mark.tools
 def test_with_the_archives_smoke_runs_on_them_and_is_checked(
     checkout: Path, tmp_path: Path
 ) -> None:

@@ -12,6 +12,8 @@ from hypersphere.command import cli, preview
 from hypersphere.config import plan as planning
 from hypersphere.config import project as cfg
 from hypersphere.config.project import Config
+from hypersphere.config.validation import LONGEST
+from hypersphere.errors import HypersphereError
 
 from ...fixtures import Names, Project, Refused
 from .conftest import table
@@ -36,6 +38,15 @@ def test_mistakes(project: Project, refused: Refused, name: str) -> None:
     table(folder, *rows)
     with refused(place):
         next(preview.lines(planning.make(root, command)))
+
+
+def test_a_long_value_is_not_repeated(project: Project) -> None:
+    for length, repeated in ((LONGEST - 2, True), (LONGEST - 1, False)):  # and two quotes
+        word = "x" * length
+        root = project(scale={"epochs": word})
+        with pytest.raises(HypersphereError) as caught:
+            planning.make(root)
+        assert (word in str(caught.value)) == repeated
 
 
 def test_the_command_says_it_in_one_line(

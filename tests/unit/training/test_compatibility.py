@@ -58,21 +58,13 @@ BY_METHOD = {
     method: [objective for of, objective in FITTING if of == method] for method in OF_IMAGES
 }
 TRAINED = [("simclr", objective) for objective in BY_METHOD["simclr"]]
-for _method, _objectives in BY_METHOD.items():
-    TRAINED += [
-        (_method, one)
-        for one in dict.fromkeys((_objectives[0], _objectives[-1]))
-        if _method != "simclr"
-    ]
-"""All objectives with SimCLR, and with every other method the first and the last that fit."""
-MAPPED = [
-    (method, objective, logits)
-    for method, objective in TRAINED
-    if registry.TO_LOGITS in registry.tensors("objectives", objective)
-    for logits in registry.names("logits")
-    if logits != "cosine_logits" and (method == "simclr" or logits == "margin_logits")
+TRAINED += [(method, BY_METHOD[method][-1]) for method in BY_METHOD if method != "simclr"]
+"""All objectives with SimCLR, and with every other method the last that fits; the plans have the rest."""
+OPEN = [
+    one for one in BY_METHOD["simclr"] if registry.TO_LOGITS in registry.tensors("objectives", one)
 ]
-"""Every other map to logits with SimCLR, and one of them with the other methods' pairs that take one."""
+MAPPED = [("simclr", OPEN[0], one) for one in registry.names("logits") if one != "cosine_logits"]
+"""Every other map to logits, with one objective that takes one."""
 
 
 @pytest.mark.parametrize(
