@@ -90,7 +90,10 @@ def of_run(plan: Plan, run: Run) -> str:
 
 
 def written(plan: Plan) -> Iterator[str]:
-    """The lines of a plan; of one with a study its cells, comparisons and runs alone."""
+    """The lines of a plan: jobs of several artifacts, and data that more or less than one protocol asks for.
+
+    Of a plan with a study its cells, comparisons and runs alone.
+    """
     numbers, studies = numbered(plan), plan.config.papers["p"].studies
     for (paper, artifact), cells in plan.artifacts.items():
         shown = [*cells, *plan.controls[paper, artifact]]
@@ -109,11 +112,13 @@ def written(plan: Plan) -> Iterator[str]:
     for batch in plan.batches:
         yield f"batch {batch.id[:-9]}: {listed(f'{numbers[run.name]}/{run.seed}' for run in batch.runs)}"
     for job, artifacts in plan.drawn_together.items():
-        yield f"job {job}: {listed(map('/'.join, artifacts))}"
+        if len(artifacts) > 1:
+            yield f"job {job}: {listed(map('/'.join, artifacts))}"
     pixels = {
         name: len(asked) for name, asked in plan.protocols_of_pixels(plan.runs.values()).items()
     }
-    yield f"data: {listed(plan.datasets)}; protocols of raw pixels {pixels}"
+    if pixels != dict.fromkeys(plan.datasets, 1):
+        yield f"data: {listed(plan.datasets)}; protocols of raw pixels {pixels}"
 
 
 def check_batches(plan: Plan) -> None:
