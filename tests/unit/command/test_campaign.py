@@ -4,6 +4,7 @@ import os
 import shutil
 import signal
 import subprocess
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -150,7 +151,7 @@ def test_a_snakemake_that_is_killed_is_a_failure(
 @pytest.mark.parametrize("count", [2, 3, 7])
 def test_parts_share_no_run_and_are_everything_together(plan: Plan, count: int) -> None:
     parts = [taken(plan, (number, count)) for number in range(1, count + 1)]
-    assert sorted(name for part in parts for name in part) == sorted(plan.runs)
+    assert sorted(chain.from_iterable(parts)) == sorted(plan.runs)
     assert max(map(len, parts)) - min(map(len, parts)) <= 1
     order = taken(plan)
     assert all(part == [name for name in order if name in part] for part in parts)

@@ -5,6 +5,7 @@ import re
 import tomllib
 from collections.abc import Callable
 from importlib import metadata
+from itertools import chain
 from pathlib import Path
 from typing import Any
 from unittest.mock import Mock
@@ -113,7 +114,7 @@ def test_a_file_that_is_no_run_is_refused_before_anything_is_written(
 
 
 def test_the_help_has_each_command_once_with_a_short_line_and_set_explains_itself_in_each() -> None:
-    grouped = [name for names in cli.GROUPS.values() for name in names]
+    grouped = [*chain.from_iterable(cli.GROUPS.values())]
     assert sorted(grouped) == sorted({*cli.COMMANDS, *audit.COMMANDS})
     top, commands = cli.parser()
     lines = top.format_help().splitlines()

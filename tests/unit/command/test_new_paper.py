@@ -4,6 +4,7 @@ import math
 import shutil
 from argparse import Namespace
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 
 import pandas as pd
@@ -106,9 +107,7 @@ def test_documents_of_any_name_pass_the_plan_and_each_has_jobs_of_its_own(writte
     runs = [sorted(written.runs_of(name, "table1")) for name in NAMES]
     assert runs == [runs[0]] * len(NAMES)
     assert len(runs[0]) == 2 * 2
-    assert {key for keys in written.drawn_together.values() for key in keys} == set(
-        written.chosen_artifacts
-    )
+    assert {*chain.from_iterable(written.drawn_together.values())} == set(written.chosen_artifacts)
     only = written.config.settings.model_copy(update={"only": [*written.config.papers]})
     alone = replace(written, config=written.config.model_copy(update={"settings": only}))
     for plan in (written, alone):

@@ -7,7 +7,7 @@ in one batch.
 import os
 import re
 from collections.abc import Iterable, Iterator
-from itertools import groupby
+from itertools import chain, groupby
 from pathlib import Path
 from typing import Any
 
@@ -30,12 +30,10 @@ PLANS: dict[str, Any] = yaml.safe_load(
 del PLANS["parts"]
 FILE_OF_PLANS = Path(__file__).with_name("plans.txt")
 """What each project plans, by its name; ``APPROVE=1 pytest -n 0`` writes it anew."""
-EXPECTED = {
-    name: [line.strip() for line in lines]
-    for name, *lines in (
-        block.splitlines() for block in FILE_OF_PLANS.read_text(encoding="utf-8").split("\n\n")
-    )
-}
+EXPECTED: dict[str, list[str]] = {}
+for _block in FILE_OF_PLANS.read_text(encoding="utf-8").strip().split("\n\n"):
+    _name, *_lines = _block.split("\n  ")
+    EXPECTED[_name] = _lines
 APPROVE = bool(os.environ.get("APPROVE"))
 USUAL = {"run", "methods.simclr", "methods.simsiam", "default"}
 """What sets most fields of a run; these are not written."""
@@ -123,9 +121,11 @@ def written(plan: Plan) -> Iterator[str]:
 
 def check_batches(plan: Plan) -> None:
     """Each run is in one batch of its own name, and an artifact waits for the batches of its runs alone."""
-    assert sorted(run.name for batch in plan.batches for run in batch.runs) == sorted(plan.runs)
+    batched = chain.from_iterable(batch.runs for batch in plan.batches)
+    assert sorted(run.name for run in batched) == sorted(plan.runs)
     assert len({batch.id for batch in plan.batches}) == len(plan.batches)
-    assert all(plan.batch_of[run.name] is batch for batch in plan.batches for run in batch.runs)
+    for batch in plan.batches:
+        assert {plan.batch_of[run.name].id for run in batch.runs} == {batch.id}
     for key in plan.made_artifacts:
         waits = [{run.name for run in batch.runs} for batch in plan.batches_of(*key)]
         assert plan.runs_of(*key).keys() <= set().union(*waits)
@@ -142,8 +142,8 @@ def test_plan(project: Project, name: str) -> None:
     plan = planning.make(root, command)
     if APPROVE:
         EXPECTED[name] = [*written(plan)]
-        text = (f"{name}\n" + "".join(f"  {line}\n" for line in EXPECTED[name]) for name in PLANS)
-        files.write_text(FILE_OF_PLANS, "\n".join(text))
+        blocks = ["\n  ".join((one, *EXPECTED[one])) + "\n" for one in PLANS]
+        files.write_text(FILE_OF_PLANS, "\n".join(blocks))
     assert [*written(plan)] == EXPECTED[name]
     check_batches(plan)
 

@@ -7,6 +7,7 @@ No scale has that name any more, so that its records stay readable without one.
 import csv
 import dataclasses
 from collections.abc import Callable
+from itertools import chain
 from pathlib import Path
 
 import pandas as pd
@@ -29,7 +30,7 @@ SCALE = "laptop1"
 @pytest.fixture(scope="module")
 def sample() -> list[Record]:
     """Their tables are small; the first one is changed by the tests."""
-    every = [one for of in records.read_all(ROOT / records.FOLDER / SCALE).values() for one in of]
+    every = [*chain.from_iterable(records.read_all(ROOT / records.FOLDER / SCALE).values())]
     of_run: dict[str, list[Record]] = {}
     for one in every:
         if len(one.evaluations) == 4 and one.pixels and one.status == "finished":

@@ -12,6 +12,7 @@ import re
 import shutil
 import zlib
 from collections.abc import Callable
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -353,7 +354,7 @@ def recorded(root: Path) -> Plan:
 
 def uncounted(plan: Plan) -> list[str]:
     assert plan.records is not None
-    every = [one for several in plan.records.values() for one in several]
+    every = [*chain.from_iterable(plan.records.values())]
     return list(evidence.undeclared(plan, every, plan.config.evidence))
 
 

@@ -53,7 +53,7 @@ def pair(method: str, objective: str, logits: str = "cosine_logits") -> dict[str
     }
 
 
-FITTING = [(m, o) for m in OF_IMAGES for o in OBJECTIVES if registry.misfit(m, o) is None]
+FITTING = [one for one in product(OF_IMAGES, OBJECTIVES) if registry.misfit(*one) is None]
 BY_METHOD = {
     method: [objective for of, objective in FITTING if of == method] for method in OF_IMAGES
 }

@@ -42,7 +42,7 @@ OF_OPTIMISERS: list[tuple[str, dict[str, Any]]] = [
     ("after", "method", "optimiser"),
     [
         *((after, "simclr", {}) for after in range(STEPS)),
-        *((after, *one) for one in OF_OPTIMISERS for after in (1, 4)),
+        *((4, *one) for one in OF_OPTIMISERS),
     ],
 )
 def test_killed_at_any_step_with_any_optimiser_it_goes_on_to_the_same_bytes(
@@ -188,10 +188,7 @@ def unreadable(path: Path) -> None:
 SNAPSHOT, HEADS = snapshot_names(2)
 REFUSED: dict[str, tuple[str, Callable[[Path], Any]]] = {
     "a weight altered": altered(grow("model.encoder.conv1.weight"), seal=False),
-    "a tensor of another shape": altered(reshape("model.projector.0.bias"), seal=False),
-    "a key dropped": altered(drop("optimiser.0."), seal=False),
     "truncated": (RESUME, truncate),
-    "empty": (RESUME, lambda path: path.write_bytes(b"")),
     "not a state": (RESUME, lambda path: save_file({"x": torch.zeros(1)}, path)),
     "sealed with a tensor of another shape": altered(reshape("model.projector.0.bias")),
     "sealed with a moment of another shape": altered(reshape("optimiser.0.momentum_buffer")),
@@ -201,8 +198,6 @@ REFUSED: dict[str, tuple[str, Callable[[Path], Any]]] = {
     ),
     "unreadable": (RESUME, unreadable),
     "a snapshot lost": (SNAPSHOT, Path.unlink),
-    "a snapshot altered": (SNAPSHOT, flip),
-    "heads lost": (HEADS, Path.unlink),
     "heads altered": (HEADS, flip),
 } | dict.fromkeys(IDENTITY, (RESUME, lambda path: None))
 """By name, what is done to which file; or which part of the identity is another."""

@@ -2,6 +2,7 @@
 
 import struct
 import zlib
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -25,7 +26,7 @@ def in_three(grey: np.ndarray) -> np.ndarray:
 
 def palette(transparency: int | bytes) -> bytes:
     image = Image.fromarray(GREY % 4, "P")
-    image.putpalette([value for colour in COLOURS.tolist() for value in colour])
+    image.putpalette([*chain.from_iterable(COLOURS.tolist())])
     return saved(image, transparency=transparency)
 
 
