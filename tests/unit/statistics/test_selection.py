@@ -26,19 +26,23 @@ FLAT = {rate: [20.0, 20.0] for rate in (0.1, 0.3, 1, 3)}
 
 
 @pytest.mark.parametrize(
-    "changed",
-    [{0.1: [30.0, 30.0]}, {3: [30.0, 30.0]}, {rate: [None, None] for rate in FLAT}],
+    ("changed", "arm"),
+    [
+        ({0.1: [30.0, 30.0]}, []),
+        ({3: [30.0, 30.0]}, []),
+        ({rate: [None, None] for rate in FLAT}, ["method=simclr;variant=cut3;dataset=ten"]),
+    ],
     ids=["lower edge of the grid", "upper edge", "diverged everywhere"],
 )
 def test_an_arm_without_a_choice_is_named(
-    make_world: Make, refused: Refused, changed: dict[float, Any]
+    make_world: Make, refused: Refused, changed: dict[float, Any], arm: list[str]
 ) -> None:
     world = make_world("laptop", paper={"variants": VARIANTS, "studies": {"s": TUNED}})
     for variant, curve in {"default": FLAT | {0.3: [30.0, 30.0]}, "cut3": FLAT | changed}.items():
         for rate, values in curve.items():
             world.say("s_tuning", at(variant=variant, **{RATE: rate}), values)
     world.write("s_tuning")
-    with refused():
+    with refused("papers/norms/paper.yaml", "studies.s", *arm):
         select(world.plan, "norms", "s")
 
 
@@ -84,7 +88,7 @@ def test_the_edge_of_any_tuned_field_is_an_error(
 def test_nothing_is_selected_anew_for_a_closed_study(make_world: Make, refused: Refused) -> None:
     closed = TUNED | {"closed": "It cannot answer."}
     world = make_world("laptop", paper={"variants": VARIANTS, "studies": {"s": closed}})
-    with refused():
+    with refused("papers/norms/paper.yaml", "studies.s"):
         select(world.plan, "norms", "s")
 
 
