@@ -1,6 +1,7 @@
 """The picture above all: a table that follows from another formula, and curves of accuracy against the rate."""
 
 import textwrap
+from itertools import product
 from pathlib import Path
 from typing import NoReturn
 
@@ -18,7 +19,7 @@ CURVES = (
     "Dividing SimSiam's initial weights moves the\nbest learning rate, hardly the best accuracy"
 )
 ALT = f"First: {TABLE} Second: {CURVES}".replace("\n", " ")
-CELLS = [(norm, gamma) for gamma in ("0.5", "1") for norm in (7, 4, 1)]
+CELLS = [(norm, gamma) for gamma, norm in product(("0.5", "1"), (7, 4, 1))]
 """Norms and penalties of the cells that converge, from the top."""
 VARIANTS = {"default": "as published", "cut3": "divided by 3", "cut9": "divided by 9"}
 ARM = "method=simsiam;variant={};dataset=cifar10_lt"
