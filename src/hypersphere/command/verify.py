@@ -20,7 +20,8 @@ from hypersphere.command import preview
 from hypersphere.config import plan as planning
 from hypersphere.config.artifacts import Protocol
 from hypersphere.config.cells import raw_pixels
-from hypersphere.config.plan import MANIFEST, Evaluation, Plan
+from hypersphere.config.file_names import MANIFEST
+from hypersphere.config.plan import Evaluation, Plan
 from hypersphere.config.run import Run
 from hypersphere.config.validation import LISTED
 from hypersphere.datasets import store

@@ -16,7 +16,8 @@ from typing import Any
 from hypersphere import files
 from hypersphere.config import claims, paper_code, registry
 from hypersphere.config.artifacts import HISTORY, Protocol, Studied
-from hypersphere.config.plan import MANIFEST, BatchOfRuns, Plan
+from hypersphere.config.file_names import MANIFEST
+from hypersphere.config.plan import BatchOfRuns, Plan
 from hypersphere.config.project import OF_JOBS, Config
 from hypersphere.config.run import Dataset, Run
 from hypersphere.provenance import data_files

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from filelock import FileLock, Timeout
 
 from hypersphere import files
-from hypersphere.config.plan import MANIFEST, RESUME, UNFINISHED
+from hypersphere.config.file_names import MANIFEST, RESUME, UNFINISHED
 from hypersphere.errors import HypersphereError
 from hypersphere.provenance.manifest import check_files
 

@@ -21,8 +21,9 @@ from hypersphere.config.cells import (
     raw_pixels,
 )
 from hypersphere.config.coordinates import Position
+from hypersphere.config.file_names import MANIFEST
 from hypersphere.config.measures import MEASURES
-from hypersphere.config.plan import MANIFEST, Plan
+from hypersphere.config.plan import Plan
 from hypersphere.config.records import UNDEFINED, WITHOUT_VALUE, Measurement, Record
 from hypersphere.errors import HypersphereError
 from hypersphere.provenance import tables
