@@ -11,7 +11,7 @@ from pathlib import Path
 
 PACKAGE = Path(__file__).resolve().parent
 INSTALLING = ("PIP_*", "UV_*", "VIRTUAL_ENV", "CONDA_*")
-"""Of them, those that pip and uv alone read, as in every environment that was activated."""
+"""Foreign variables that only pip and uv read. Every activated environment has some of them."""
 
 
 def found(environment: Mapping[str, str]) -> list[str]:

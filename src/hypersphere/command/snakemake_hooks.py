@@ -133,7 +133,7 @@ def _begin(logger: logging.Logger, plan: Plan, local: bool) -> None:
 
 
 def _foresee(workflow: Any, plan: Plan) -> None:
-    """In a dry run: say what is lost, and have the jobs listed that would make it again; nothing is removed."""
+    """Say in a dry run what is lost, and have the jobs listed that would make it again; nothing is removed."""
     errors = markers.lost(plan)
     asked = workflow.dag_settings
     for error in errors:

@@ -78,8 +78,8 @@ class Layers:
         self.layers: list[Layer] = []
         self.fields: dict[str, Any] = {}
         self.origins: dict[str, Any] = {}
-        """In the shape of ``fields``: for each innermost field the layer that set it, and then those that computed with
-        it. What another layer drops is in neither."""
+        """The layers behind ``fields``, in the same shape: each innermost field has the layer that set it, then
+        those that computed with it. What another layer drops is in neither."""
         self.add(*layers)
 
     def add(self, *layers: Layer) -> None:

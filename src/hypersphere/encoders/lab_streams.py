@@ -31,7 +31,7 @@ RANGES = ((0.0, 100.0), (-86.183, 98.234), (-107.860, 94.478))
 _KNEE = 0.04045
 """Encoded value at which sRGB's curve changes from a line to a power."""
 _DELTA = 6 / 29
-"""Below ``_DELTA``³ CIE replaces the cube root by its tangent at that point."""
+"""The cube root of the share of light below which CIE replaces the cube root by its tangent."""
 
 
 class LabStreams(nn.Module):

@@ -261,7 +261,7 @@ class Point:
 
     @property
     def fields(self) -> dict[str, Any]:
-        """Of ``FIELDS``, those that are known. ``epoch`` is that of the runs, and not the published one."""
+        """The ``FIELDS`` that are known. ``epoch`` is the epoch of the runs, not the published one."""
         fields: dict[str, Any] = {**self.coordinates}
         for name in MEASURED:
             fields[name] = self.summary.get(name)

@@ -21,9 +21,9 @@ from hypersphere.report import figures, intervals, style, words
 Table = list[list[str]]
 """Rows of cells, of which the first is the head."""
 INTERVALS = {"welch": ("Welch", "Holm"), "paired": ("paired", "Holm")}
-"""By a study's test, the heads of the two intervals: each comparison's own, and after correction for all of them."""
+"""The heads of the two intervals, by a study's test: before and after correction for all comparisons."""
 EDGES: dict[str, str] = {"lowest": "≤ ", "highest": "≥ "}
-"""Before a selected value that ends its grid."""
+"""The sign before a selected value that ends its grid."""
 ENDS = "≤ and ≥: the end of its grid, beyond which a better value may lie"
 CLOSED = "Closed before its end, so that there is no answer, and differences are estimates."
 READ = [key for key in coordinates.READINGS if key != "by"]
@@ -31,12 +31,12 @@ READ = [key for key in coordinates.READINGS if key != "by"]
 WIDEST = 9
 """Readings beside each other that a page can take."""
 NAME = "studies"
-"""Of the files of the forest."""
+"""The name of the forest's files."""
 CAPTION = "Our own studies: each arm against its baseline, with its margin."
 COLOURS = {"ahead": "#0072B2", "behind": "#B8660B", "within": "#8A4F9E"}
-"""By the first word of a direction; grey for every other. None says good or bad."""
+"""The colour of a direction, by its first word; other directions are grey. No colour says good or bad."""
 DIRECTIONS = {"ahead": "ahead", "behind": "behind", "level": "within {margin:g}"}
-"""By what a comparison is counted as."""
+"""The words for a direction, by what the comparison counts as."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class OurStudy:
     name: str
     plan: Study
     comparisons: Sequence[tuple[str, Table]]
-    """By the primary measure, each with a title; none without a confirmation run."""
+    """The tables of comparisons by the primary measure, each with a title; none without a confirmation run."""
     checks: Table
     limits: Sequence[str]
     """What its answer does not say."""
