@@ -275,7 +275,7 @@ def pack(plan: Plan, names: list[str]) -> None:
     for batch in batches:
         trained = [plan.run_folder(run.name) / MANIFEST for run in batch.runs]
         measured = markers.evaluations(plan, batch.runs)
-        markers.write(markers.recorded(plan, batch.id), [*trained, *measured])
+        markers.write(markers.recorded_marker(plan, batch.id), [*trained, *measured])
 
 
 def evidence(plan: Plan, action: str, folder: Path) -> None:
