@@ -1,4 +1,4 @@
-"""From config to cells, runs, batches and evaluations. Snakemake builds its DAG from it, so it imports no torch."""
+"""The plan of a scale: cells, runs, batches and evaluations. Snakemake builds its DAG from it: it imports no torch."""
 
 import itertools
 import math

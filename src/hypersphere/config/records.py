@@ -650,8 +650,8 @@ def _epoch(row: TextRow) -> dict[str, str | None]:
     return {field: None if text == "nan" else text for field, text in numbers.items()}
 
 
-def counted(folder: Path) -> dict[str, dict[str, Any]]:
-    """What the records of a folder say of repeated images, by the name of a dataset's prepared folder."""
+def repeated_images(folder: Path) -> dict[str, dict[str, Any]]:
+    """The counts of repeated images in the records of a folder, by the name of a dataset's prepared folder."""
     path = folder / "datasets.csv"
     rows = read_table(path, TABLES["datasets"]) if path.exists() else []
     return {row["dataset"]: _counts(folder, row) for row in rows}

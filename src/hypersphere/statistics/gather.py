@@ -56,7 +56,9 @@ class Measurer:
         """The numbers that training recorded, by run, and by epoch. A diverged run has none."""
         self.repeated: dict[str, str] = {}
         """The words on the repeated images of each probed dataset, by the dataset's name."""
-        self._counted = {} if plan.records is None else records.counted(plan.config.evidence)
+        self._counted = (
+            {} if plan.records is None else records.repeated_images(plan.config.evidence)
+        )
 
     def rows(self, cells: Sequence[Cell], declared: Measured | None = None) -> list[dict[str, Any]]:
         """A measurement for each cell that can be measured, in the order of ``cells``.
