@@ -13,6 +13,7 @@ from safetensors import safe_open
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
+from hypersphere.config.file_names import RESUME
 from hypersphere.config.run import Run
 from hypersphere.training import checkpoint, loop
 from hypersphere.training.loop import Execution
@@ -61,8 +62,7 @@ def contents(folder: Path) -> dict[str, bytes]:
     return {
         str(path.relative_to(folder)): path.read_bytes()
         for path in sorted(folder.rglob("*"))
-        if path.is_file()
-        and path.name not in ("timing.csv", "manifest.json", ".lock", checkpoint.RESUME)
+        if path.is_file() and path.name not in ("timing.csv", "manifest.json", ".lock", RESUME)
     }
 
 

@@ -145,7 +145,7 @@ def own_environment() -> dict[str, str]:
     sys.path.insert(0, str(ROOT / "src"))
     from hypersphere import foreign
 
-    dropped = foreign.found(os.environ)
+    dropped = foreign.names_in(os.environ)
     return {name: value for name, value in os.environ.items() if name not in dropped}
 
 

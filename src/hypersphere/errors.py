@@ -41,7 +41,7 @@ class DamagedError(HypersphereError):
 
 
 class NotFiniteError(HypersphereError):
-    """Of an encoder's features, or a probe's scores of them, a measure has no value: they are NaN, infinite or zero.
+    """A measure has no value, because an encoder's features or a probe's scores are NaN, infinite or zero.
 
     Any probe may raise it, for scores where its rate is too high; ``evaluate`` then records ``undefined``.
     """

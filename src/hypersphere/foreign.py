@@ -11,13 +11,13 @@ from pathlib import Path
 
 PACKAGE = Path(__file__).resolve().parent
 INSTALLING = ("PIP_*", "UV_*", "VIRTUAL_ENV", "CONDA_*")
-"""Of them, those that pip and uv alone read, as in every environment that was activated."""
+"""Foreign variables that only pip and uv read. Every activated environment has some of them."""
 
 
-def found(environment: Mapping[str, str]) -> list[str]:
+def names_in(environment: Mapping[str, str]) -> list[str]:
     """The names of the foreign variables of an environment, in alphabetical order.
 
-    A PYTHONPATH by which Python finds this very package is none: its libraries may be there, too.
+    A PYTHONPATH by which Python finds this very package is not foreign: its libraries may be there, too.
     """
     lines = PACKAGE.joinpath("foreign.txt").read_text(encoding="ascii").split("\n")
     patterns = [line for line in lines if line and not line.startswith("#")]
@@ -41,10 +41,10 @@ def start_again(*program: str, folder: str | Path = ".", kept: Collection[str] =
     """Replace this process by ``python PROGRAM ARGUMENTS`` without foreign variables, if there are any.
 
     ``program`` is what this process runs, ``folder`` where it was started, ``kept`` the names of variables that stay.
-    Python reads some of them when it starts, so that to forget them later is too late.
+    Python reads some variables when it starts, so that it is too late to remove them afterwards.
     """
     names = [
-        name for name in found(os.environ) if name not in kept and not _matches(name, INSTALLING)
+        name for name in names_in(os.environ) if name not in kept and not _matches(name, INSTALLING)
     ]
     if not names:
         return

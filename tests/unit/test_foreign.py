@@ -59,18 +59,18 @@ OWN = (
 
 @pytest.mark.parametrize("who", OTHERS)
 def test_what_others_export_is_foreign(who: str) -> None:
-    assert foreign.found(dict.fromkeys(OTHERS[who], "1")) == sorted(OTHERS[who])
+    assert foreign.names_in(dict.fromkeys(OTHERS[who], "1")) == sorted(OTHERS[who])
 
 
 def test_what_a_machine_needs_is_not() -> None:
-    assert foreign.found(dict.fromkeys(OWN, "1")) == []
+    assert foreign.names_in(dict.fromkeys(OWN, "1")) == []
 
 
 def test_a_path_by_which_python_finds_this_package_stays() -> None:
     """As in a folder of `pip install --target`: its libraries are there, too."""
     of_package = os.pathsep.join(["/elsewhere", str(foreign.PACKAGE.parent)])
-    assert foreign.found({"PYTHONPATH": of_package, "PYTHONHOME": "/"}) == ["PYTHONHOME"]
-    assert foreign.found({"PYTHONPATH": "/elsewhere"}) == ["PYTHONPATH"]
+    assert foreign.names_in({"PYTHONPATH": of_package, "PYTHONHOME": "/"}) == ["PYTHONHOME"]
+    assert foreign.names_in({"PYTHONPATH": "/elsewhere"}) == ["PYTHONPATH"]
 
 
 def test_a_library_of_another_python_is_not_imported(tmp_path: Path) -> None:
@@ -127,7 +127,9 @@ def test_a_process_starts_again_once_in_its_folder_with_its_arguments(
     program.write_text("\n".join(lines))
     command = [sys.executable, str(program), "a b", "$c"]
     environment = {
-        name: value for name, value in os.environ.items() if name not in foreign.found(os.environ)
+        name: value
+        for name, value in os.environ.items()
+        if name not in foreign.names_in(os.environ)
     } | given
     done = subprocess.run(
         command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=True

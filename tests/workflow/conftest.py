@@ -227,7 +227,7 @@ def clone(source: Path, target: Path) -> None:
 def environment() -> dict[str, str]:
     """This interpreter's programs first, and no setting of other programs: test_hands.py sets them."""
     others = ("PYTEST", "PYTHON", "SNAKEMAKE", "MAKE")
-    dropped = foreign.found(os.environ)
+    dropped = foreign.names_in(os.environ)
     kept = {
         key: value
         for key, value in os.environ.items()

@@ -24,7 +24,7 @@ TABLE_7 = {  # by temperature
 
 
 def gains(rows: pd.DataFrame) -> pd.DataFrame:
-    """Of the DM losses over the baseline."""
+    """The gains of the DM losses over the baseline."""
     return rows[LOSSES[1:]].sub(rows["nt_xent"], axis=0).round(2)
 
 

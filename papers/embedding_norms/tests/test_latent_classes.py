@@ -49,7 +49,7 @@ def test_loss_is_that_of_equation_1() -> None:
 
 
 def test_positives() -> None:
-    """By hand; the point alone in its class is its own."""
+    """The numbers are worked out by hand. A point alone in its class is its own positive."""
     labels = torch.tensor([[2, 0, 2, 1, 0, 2], [0, 0, 0, 0, 0, 0]])
     assert study.positives(labels).tolist() == [[2, 4, 5, 3, 1, 0], [1, 2, 3, 4, 5, 0]]
 
@@ -119,7 +119,7 @@ def test_neighbour_distance() -> None:
 
 
 def test_quarters_and_ranks() -> None:
-    """By hand, and by 1 - 6 sum(d²) / (n (n² - 1))."""
+    """The numbers are worked out by hand, and by 1 - 6 sum(d²) / (n (n² - 1))."""
     norm, distance = np.array([[1.0, 2, 3, 4, 5, 6, 7, 8]]), np.array([[8.0, 7, 5, 6, 4, 3, 1, 2]])
     assert study.quarter_means(norm, distance).tolist() == [[7.5, 5.5, 3.5, 1.5]]
     by_hand = 1 - 6 * (49 + 25 + 4 + 4 + 1 + 9 + 36 + 36) / 504

@@ -104,8 +104,9 @@ def test_n7_interpolation_is_that_of_vectors_and_changes_the_norm() -> None:
 
 
 def test_table_1_comes_out_in_the_reading_of_n1() -> None:
-    """To one step. The squared norm of one point, as printed, is nowhere near, that of all points hardly nearer, and it
-    converges at gamma = 10. The formula to the letter, an inner product of vectors, knows no norm."""
+    """The steps agree to one. With the squared norm of one point, as printed, they are nowhere near. With the squared
+    norm of all points they are hardly nearer, and converge at gamma = 10. The formula to the letter is an inner product
+    of vectors, and has no norm."""
     printed = np.array(list(TABLE_1.values()))
     assert len(printed) == 6
     steps = simulated([CELLS["norm", *cell] for cell in TABLE_1], [0, 1, 2])
@@ -157,7 +158,7 @@ def test_n6_what_is_static_and_what_is_scaled_matters() -> None:
 
 @pytest.mark.parametrize("penalty", ["norm", "square"])
 def test_the_largest_penalty_collapses(monkeypatch: pytest.MonkeyPatch, penalty: str) -> None:
-    """As printed: divergence. The norms end far below where they began."""
+    """The simulation diverges, as printed. The norms end far below where they began."""
     monkeypatch.setattr(compute, "LIMIT_WITH_PENALTY", 400)
     steps, norm = (
         simulated([CELLS[penalty, 4.0, 10.0]], [0], name).item() for name in ("steps", "norm")
@@ -170,7 +171,7 @@ def test_the_largest_penalty_collapses(monkeypatch: pytest.MonkeyPatch, penalty:
 def test_seeds_may_be_computed_together_or_apart(
     monkeypatch: pytest.MonkeyPatch, chunks: list[list[int]]
 ) -> None:
-    """To the byte. Seed 9 is not of the sweep: a setting that Table 1 has not is left out for it."""
+    """The results are equal to the byte. Seed 9 is not of the sweep: settings outside Table 1 are left out for it."""
     few = [
         free(1.0),
         free(0.5, -0.48),

@@ -9,7 +9,7 @@ TABLE_A3 = table("lecture", "tableA3", "variant", "schedule.epochs")
 
 
 TABLE_5 = table("lecture", "table5", "variant", "measure")
-"""By the variant; the temperatures of the normalised ones come first, from 0.05 to 1."""
+"""Table 5 by the variant. The temperatures of the normalised variants come first, from 0.05 to 1."""
 
 
 def table_4(method: str, variant: str, digit: int = 1, untrained: bool = False) -> list[float]:

@@ -51,7 +51,7 @@ def euclidean(shapes: Sequence[Shape], drawn: study.Draws) -> Tensor:
 def test_each_shape_is_the_best_of_those_that_were_tried(
     dataset: str, shapes: dict[float, Shape], chosen: float, within: float
 ) -> None:
-    """Of its neighbours, and of all: its mean Euclidean accuracy is nearest to the printed one."""
+    """The shape's mean Euclidean accuracy is nearest to the printed one, among its neighbours and among all."""
     near = {value: shape for value, shape in shapes.items() if abs(value - chosen) < within}
     means = euclidean(list(near.values()), study.draws(range(20), dataset)).mean(dim=0)
     assert len(near) == (3 if within < 1 else 21)

@@ -166,7 +166,7 @@ def test_m31_what_three_seeds_would_show() -> None:
 
 
 def test_x5_noise_floors() -> None:
-    """Of the margins and LMCL papers; that of the double-metric paper: D9."""
+    """The noise floors of the margins and LMCL papers. D9 is about the floor of the double-metric paper."""
     margins = STD_2[~STD_2.index.str.endswith("ratio")].to_numpy()
     assert (margins.size, margins.min(), margins.max()) == (40, 0.025, 0.668)
     assert np.median(margins) == pytest.approx(0.22)

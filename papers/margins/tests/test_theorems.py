@@ -29,7 +29,7 @@ REFUTED = {
 
 @pytest.mark.parametrize("name", BY_ID)
 def test_verdict(name: str) -> None:
-    """From our own derivations: App. A re-derived line by line."""
+    """The verdicts come from our own derivations: App. A re-derived line by line."""
     found = judge(BY_ID[name], name in REFUTED)
     assert (found.violated > 100) == (name in REFUTED)
     if name not in REFUTED:

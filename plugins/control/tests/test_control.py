@@ -12,12 +12,13 @@ import torch
 from torch.utils.flop_counter import FlopCounterMode
 
 from hypersphere import prng
+from hypersphere.config.file_names import RESUME
 from hypersphere.config.run import Run
 from hypersphere.methods.base import Batch
 from hypersphere.objectives.n_pair import n_pair
 from hypersphere.training import work
 from hypersphere.training.build import build_method
-from hypersphere.training.checkpoint import RESUME, Progress
+from hypersphere.training.checkpoint import Progress
 from hypersphere.training.frozen import load_frozen
 from hypersphere_control.environment import Settings
 from hypersphere_control.methods.curl import Agent

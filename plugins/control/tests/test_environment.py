@@ -98,7 +98,7 @@ def test_another_source_and_an_unknown_task_are_refused(tmp_path: Path, refused:
 
 
 def test_a_renderer_that_fails_is_a_sentence() -> None:
-    """In a process of its own, because a backend is chosen once."""
+    """The renderer runs in a process of its own, because a backend is chosen once."""
     code = (
         "from hypersphere_control.environment import Environment, Settings\n"
         "Environment(Settings('cartpole', 'swingup', 8, 8, False)).reset(0)"

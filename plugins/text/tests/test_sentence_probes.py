@@ -175,9 +175,9 @@ def test_a_task_without_test_set_is_cross_validated() -> None:
 
 
 def test_an_official_test_set_is_scikit_learns() -> None:
-    """With one penalty.
+    """The two agree at one penalty.
 
-    Of two classes scikit-learn fits one vector of weights, and the probe two, opposite ones: half of each penalty.
+    For two classes scikit-learn fits one vector of weights, and the probe two opposite ones: half of each penalty.
     """
     given = task(2, {"train": 80, "test": 60})
     features = {
@@ -227,7 +227,7 @@ def test_controls_of_a_task_with_a_test_set() -> None:
 
 
 def test_the_majority_is_counted_on_training_folds() -> None:
-    """Of equally many, leaving one out makes the other class the more frequent: every guess is wrong."""
+    """If both classes are equally frequent, leaving one out makes the other more frequent: every guess is wrong."""
     tokens = np.full((10, 1, 3), 2, dtype=np.int32)
     given: Any = Sentences({"train": tokens}, {"train": torch.tensor([0, 1] * 5)})
     assert (

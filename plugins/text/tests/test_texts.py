@@ -87,7 +87,7 @@ def test_a_folder_of_plain_text(own: Path) -> None:
 
 
 def test_a_byte_order_mark_is_no_word_of_a_text(own: Path) -> None:
-    """Of one that begins with a sentence. Nor do the ends of lines of Windows make other sentences."""
+    """The text begins with a sentence. The ends of lines of Windows make no other sentences either."""
     path = own / "mine" / "book.txt"
     content = path.read_bytes().removeprefix(b"Chapter 1\n\n")
     path.write_bytes(content)

@@ -20,12 +20,13 @@ from hypersphere.t_test import holm
 FITS, NOT, UNINFORMATIVE, NEEDS = "fits", "does not fit", "uninformative", "needs n_test"
 BEYOND_TEST_SET = "larger than the noise of the test set"
 BEYOND_RUNS = "larger than the noise over runs"
-"""What is said of an effect that its assumption, of no difference, does not explain: most authors hope for that."""
+"""Verdicts on an effect that is too large if nothing really differs. Most authors hope for such an effect."""
 MANY_RUNS = 100
-"""The largest number of runs that is looked for where none up to ``grim.MOST`` fits a mean."""
+"""The largest number of runs that is tried, if no number up to ``grim.MOST`` fits a mean."""
 FEWEST_DIGITS = 8
+"""The least number of last digits from which the check of odd and even digits concludes anything."""
 AVERAGES = ("average", "avg", "avg.", "mean")
-"""Names of a column that has the mean of the others."""
+"""The names of a column that has the mean of the other columns."""
 
 
 CHECKS: Mapping[str, tuple[str, str]] = {
@@ -74,7 +75,7 @@ CHECKS: Mapping[str, tuple[str, str]] = {
 }
 """The checks of an audit, by name, each with its title and its assumption."""
 EXACT = ("range", "average", "grim", "claims")
-"""Checks of which numbers that do not fit are impossible under the assumption, and not merely unlikely."""
+"""The checks in which a number that does not fit is impossible under the assumption, and not only unlikely."""
 
 
 class Finding(NamedTuple):
@@ -88,7 +89,7 @@ class Finding(NamedTuple):
     verdict: str
     says: str
     value: float = math.nan
-    """The number that it turns on: z of an effect, p of a test."""
+    """The number that decides the verdict: z of an effect, or p of a test."""
 
     @property
     def impossible(self) -> bool:
@@ -107,49 +108,54 @@ NO_TEST_SET = "no number of test examples is given"
 def audit(
     cells: Sequence[Cell], sentences: Iterable[tuple[str, str]] = (), decimal: str = numerals.POINT
 ) -> list[Finding]:
-    """All findings of a table, and of sentences, each with the table that it is about, in the order of the checks.
+    """Check the cells of tables, and sentences about them; return all findings in the order of the checks.
 
-    ``decimal`` is the mark before the decimals of numbers in sentences.
+    A sentence comes with the name of its table before it. ``decimal`` is the decimal mark of numbers in sentences.
     """
     tables: dict[str, list[Cell]] = defaultdict(list)
-    found: list[Finding] = []
+    findings: list[Finding] = []
     for cell in cells:
         tables[cell.where].append(cell)
-        for of_cell in (within, granular, spread):
-            found += of_cell(cell)
-    for of_table in tables.values():
-        for of_cells in (averages, common_runs, digits, copies):
-            found += of_cells(of_table)
-        effects = list(chance.effects(of_table))
-        found += floors(effects)
-        found += welch(effects)
+        for check_cell in (within, granular, spread):
+            findings += check_cell(cell)
+    for table in tables.values():
+        for check_table in (averages, common_runs, digits, copies):
+            findings += check_table(table)
+        effects = list(chance.effects(table))
+        findings += floors(effects)
+        findings += welch(effects)
     for where, sentence in sentences:
         if where not in tables:
             raise HypersphereError(
                 f"claim '{sentence}': there is no table '{where}' (there is '{next(iter(tables))}')"
             )
-        found.append(spoken(sentence, where, tables[where], decimal))
+        findings.append(holds(sentence, where, tables[where], decimal))
     order = list(CHECKS)
-    return sorted(found, key=lambda one: order.index(one.check))
+    return sorted(findings, key=lambda one: order.index(one.check))
 
 
-def _of(check: str, cell: Cell, verdict: str, says: str, value: float = math.nan) -> Finding:
+def _about_cell(
+    check: str, cell: Cell, verdict: str, says: str, value: float = math.nan
+) -> Finding:
     return Finding(check, *cell[:4], verdict, says, value)
 
 
-def _of_table(check: str, where: str, verdict: str, says: str, value: float = math.nan) -> Finding:
+def _about_table(
+    check: str, where: str, verdict: str, says: str, value: float = math.nan
+) -> Finding:
     return Finding(check, where, "", "", "", verdict, says, value)
 
 
-def spoken(sentence: str, where: str, cells: Sequence[Cell], decimal: str) -> Finding:
-    """Whether a sentence holds of the numbers of its table, at as many places as it speaks of."""
-    check, of, numbers = relations.parse(sentence, cells, decimal)
+def holds(sentence: str, where: str, cells: Sequence[Cell], decimal: str) -> Finding:
+    """Whether a sentence holds of the numbers of its table, at as many places as the sentence claims."""
+    check, quantifier, numbers = relations.parse(sentence, cells, decimal)
     held, places, fails = relations.outcome([check], numbers)
-    verdict = FITS if held >= relations.HOLDS[of](places) else NOT
+    enough = relations.HOLDS[quantifier](places)
+    verdict = FITS if held >= enough else NOT
     says = f"“{sentence}” holds in {held} of {places}"
     if fails:
         says += f"; not at {fails}"
-    return _of_table("claims", where, verdict, says, held / places)
+    return _about_table("claims", where, verdict, says, held / places)
 
 
 def within(cell: Cell) -> Iterator[Finding]:
@@ -167,9 +173,9 @@ def within(cell: Cell) -> Iterator[Finding]:
         inside[str(cell.high)] = mean - slack < most
     beyond = [end for end, holds in inside.items() if not holds]
     if beyond:
-        yield _of("range", cell, NOT, f"{cell.mean} is beyond {beyond[0]}")
+        yield _about_cell("range", cell, NOT, f"{cell.mean} is beyond {beyond[0]}")
     elif inside:
-        yield _of("range", cell, FITS, f"{cell.mean} is within its range")
+        yield _about_cell("range", cell, FITS, f"{cell.mean} is within its range")
 
 
 def averages(cells: Sequence[Cell]) -> Iterator[Finding]:
@@ -188,13 +194,16 @@ def averages(cells: Sequence[Cell]) -> Iterator[Finding]:
                 distance = abs(mean - Fraction(cell.mean))
                 near = distance <= unit(cell.mean) + rounding
                 says = f"{cell.mean}; the mean of {len(others)} columns is {float(mean):.6g}"
-                yield _of("average", cell, FITS if near else NOT, says)
+                yield _about_cell("average", cell, FITS if near else NOT, says)
 
 
 def granular(cell: Cell) -> Iterator[Finding]:
-    """The numbers of runs that a mean and its standard deviation can be of: in the likeliest way that allows any."""
+    """Which numbers of runs fit a mean and its standard deviation.
+
+    The ways of printing are tried in order, the likeliest first, up to one that allows any number.
+    """
     if not cell.n_test:
-        yield _of("grim", cell, NEEDS, NO_TEST_SET)
+        yield _about_cell("grim", cell, NEEDS, NO_TEST_SET)
         return
     if not 0 <= cell.mean <= 100:
         return
@@ -205,36 +214,36 @@ def granular(cell: Cell) -> Iterator[Finding]:
         outcomes = {n: grim.fits(printed, n, assumptions) for n in runs}
         if set(outcomes.values()) != {False}:
             verdict, says = runs_that_fit(outcomes, grim.informative(printed, assumptions))
-            yield _of("grim", cell, verdict, f"{says} ({way})")
+            yield _about_cell("grim", cell, verdict, f"{says} ({way})")
             return
-    yield _of_many(cell, printed, ways) or _of_none(cell)
+    yield _fits_many_runs(cell, printed, ways) or _fits_no_runs(cell)
 
 
-def _of_many(
+def _fits_many_runs(
     cell: Cell, printed: grim.Printed, ways: Mapping[str, grim.Assumptions]
 ) -> Finding | None:
-    """The smallest number of runs above ``grim.MOST`` that a cell can be of, where none is printed."""
+    """Find the smallest number of runs above ``grim.MOST`` that fits a cell which prints no number of runs."""
     if cell.n:
         return None
     none = f"no number of runs up to {grim.MOST}"
     for n in range(grim.MOST + 1, MANY_RUNS + 1):
         outcomes = {grim.fits(printed, n, assumptions) for assumptions in ways.values()}
         if True in outcomes:
-            return _of("grim", cell, FITS, f"{none}; {n} is the smallest", n)
+            return _about_cell("grim", cell, FITS, f"{none}; {n} is the smallest", n)
         if None in outcomes:
-            return _of("grim", cell, UNINFORMATIVE, f"{none}; not decided for n = {n}", n)
+            return _about_cell("grim", cell, UNINFORMATIVE, f"{none}; not decided for n = {n}", n)
     return None
 
 
-def _of_none(cell: Cell) -> Finding:
+def _fits_no_runs(cell: Cell) -> Finding:
     runs = f"{cell.n} runs" if cell.n else f"any number of runs up to {MANY_RUNS}"
     deviation = "" if cell.std is None else f" ± {cell.std}"
     says = f"{cell.mean}{deviation} over {cell.n_test} examples is not of {runs}"
-    return _of("grim", cell, NOT, says)
+    return _about_cell("grim", cell, NOT, says)
 
 
 def runs_that_fit(outcomes: Mapping[int, bool | None], informative: bool) -> tuple[str, str]:
-    """The verdict of numbers of runs that were tried, and a sentence."""
+    """The verdict, and the numbers of runs that fit as words. ``outcomes`` has each number that was tried."""
     if not informative and all(outcomes.values()):
         return UNINFORMATIVE, "the published decimals allow every number of runs"
     fitting = [str(n) for n, fits in outcomes.items() if fits]
@@ -250,7 +259,7 @@ def runs_that_fit(outcomes: Mapping[int, bool | None], informative: bool) -> tup
 
 
 def common_runs(cells: Sequence[Cell]) -> Iterator[Finding]:
-    """The numbers of runs that all cells of a table allow whose decimals can exclude one."""
+    """Which numbers of runs fit all cells of a table. A cell whose decimals exclude no number is left out."""
     allowed = []
     for cell in cells:
         if cell.n or not cell.n_test or not 0 <= cell.mean <= 100:
@@ -262,23 +271,23 @@ def common_runs(cells: Sequence[Cell]) -> Iterator[Finding]:
     common = ", ".join(map(str, grim.common(allowed)))
     runs = f"n = {common}" if common else f"no number of runs up to {grim.MOST}"
     says = f"{runs} for {len(allowed)} cells"
-    yield _of_table("runs", cells[0].where, FITS if common else NOT, says)
+    yield _about_table("runs", cells[0].where, FITS if common else NOT, says)
 
 
 def spread(cell: Cell) -> Iterator[Finding]:
-    """A standard deviation over runs, in units of the test set's floor."""
+    """Compare a standard deviation over runs with the test set's floor."""
     std = chance.deviation(cell)
     if std is None:
         return
     if not cell.n_test:
-        yield _of("spread", cell, NEEDS, NO_TEST_SET)
+        yield _about_cell("spread", cell, NEEDS, NO_TEST_SET)
         return
     floor = chance.floor(cell)
     runs = chance.allowed(cell)
     if not floor > 0 or not runs:
         return
     # If each run met its own examples, (n - 1) ratio^2 would be a chi-square; p is two-sided.
-    # A printed 0 may be anything up to ``std``, so that it can only be too small.
+    # For a printed 0 ``std`` is an upper limit: it can be found too small, and never too large.
     ratio = std / floor
     tails = []
     for n in runs:
@@ -291,13 +300,13 @@ def spread(cell: Cell) -> Iterator[Finding]:
     if not cell.std:
         printed += f" is at most {std:g}, which"
     says = f"{printed} is {ratio:.2g} times the floor, {floor:.2g}; p at most {p:.2g}"
-    yield _of("spread", cell, FITS if p >= chance.LEVEL else NOT, says, ratio)
+    yield _about_cell("spread", cell, FITS if p >= chance.LEVEL else NOT, says, ratio)
 
 
 def floors(effects: Sequence[chance.Effect]) -> Iterator[Finding]:
-    """Effects in units of the standard error that the test set gives, Holm-corrected over their table.
+    """Compare each effect of a table with the standard error that the test set gives; p is Holm-corrected.
 
-    And how many of the table are beyond their error, and how many would be by chance.
+    The last finding counts the effects beyond their error, and says how many of them chance would give.
     """
     known = [effect for effect in effects if not math.isnan(effect.z)]
     p_of = [chance.normal_p(effect.z) for effect in known]
@@ -307,20 +316,22 @@ def floors(effects: Sequence[chance.Effect]) -> Iterator[Finding]:
         is_beyond = abs(effect.z) >= chance.CRITICAL
         beyond += is_beyond
         says = f"{_against(effect)}: {effect.z:+.2f} errors of {effect.error:.2g}; Holm p {p:.2g}"
-        yield _of("floor", effect.cell, BEYOND_TEST_SET if is_beyond else FITS, says, effect.z)
+        yield _about_cell(
+            "floor", effect.cell, BEYOND_TEST_SET if is_beyond else FITS, says, effect.z
+        )
     for effect in effects:
         if not (effect.cell.n_test and effect.baseline.n_test):
-            yield _of("floor", effect.cell, NEEDS, f"{_against(effect)}: {NO_TEST_SET}")
+            yield _about_cell("floor", effect.cell, NEEDS, f"{_against(effect)}: {NO_TEST_SET}")
     if known:
         p = chance.as_many_by_chance(beyond, len(known))
         by_chance = chance.by_chance(len(known))
         says = f"{beyond} of {len(known)} beyond; {by_chance:.1f} by chance, as many with p {p:.2g}"
         verdict = FITS if p >= chance.LEVEL else BEYOND_TEST_SET
-        yield _of_table("table", known[0].cell.where, verdict, says, p)
+        yield _about_table("table", known[0].cell.where, verdict, says, p)
 
 
 def welch(effects: Sequence[chance.Effect]) -> Iterator[Finding]:
-    """Welch's test of effects at each number of runs that the decimals allow; Holm's p at the smallest."""
+    """Test effects by Welch's test at each number of runs that the decimals allow; Holm's p is at the smallest."""
     with_spreads = [effect for effect in effects if effect.has_spreads]
     p_of: list[dict[tuple[int, int], float]] = []
     for effect in with_spreads:
@@ -330,7 +341,7 @@ def welch(effects: Sequence[chance.Effect]) -> Iterator[Finding]:
     for effect, by_runs, p_holm in zip(with_spreads, p_of, adjusted, strict=True):
         if not by_runs:
             says = f"{_against(effect)}: no number of runs fits both"
-            yield _of("welch", effect.cell, UNINFORMATIVE, says)
+            yield _about_cell("welch", effect.cell, UNINFORMATIVE, says)
             continue
         runs = list(by_runs)
         ends = []
@@ -342,7 +353,7 @@ def welch(effects: Sequence[chance.Effect]) -> Iterator[Finding]:
         if all(clear):
             verdict = BEYOND_RUNS
         says = f"{_against(effect)}: {', '.join(ends)}; Holm p {p_holm:.2g}"
-        yield _of("welch", effect.cell, verdict, says, by_runs[runs[0]])
+        yield _about_cell("welch", effect.cell, verdict, says, by_runs[runs[0]])
 
 
 def _against(effect: chance.Effect) -> str:
@@ -361,7 +372,7 @@ def digits(cells: Sequence[Cell]) -> Iterator[Finding]:
         if len(last) < FEWEST_DIGITS:
             verdict = UNINFORMATIVE
         says = f"{odd} of {len(last)} are odd; p {p:.2g}"
-        yield _of_table("digits", cells[0].where, verdict, says, p)._replace(metric=metric)
+        yield _about_table("digits", cells[0].where, verdict, says, p)._replace(metric=metric)
 
 
 def copies(cells: Sequence[Cell]) -> Iterator[Finding]:
@@ -375,6 +386,7 @@ def copies(cells: Sequence[Cell]) -> Iterator[Finding]:
             places = tuple(getattr(cell, place) for cell in line)
             means = tuple(cell.mean for cell in line)
             moved = ", one place further"
+            # Two lines are compared at equal places, and the first of one with the last of the other.
             for part, twin, numbers, how in (
                 (places, places, means, ""),
                 ("first", "last", means[:-1], moved),
@@ -385,5 +397,5 @@ def copies(cells: Sequence[Cell]) -> Iterator[Finding]:
                 other = seen.get((metric, twin, numbers))
                 if other:
                     says = f"{kind} {name} prints {len(numbers)} numbers of {kind} {other}{how}"
-                    yield _of("copies", line[0], NOT, says)
+                    yield _about_cell("copies", line[0], NOT, says)
                 seen.setdefault((metric, part, numbers), name)

@@ -2,7 +2,7 @@
 
 The draws are one array of shape [images, views, parameters] per (seed, purpose, epoch), indexed by an image's original
 number: order, batch size and device do not change which crop an image gets. Each transform has its own purpose, so that
-adding one changes no other's draws.
+a new transform changes no draws of the others.
 """
 
 from collections.abc import Callable, Sequence
@@ -37,7 +37,7 @@ class Draws(NamedTuple):
     contrast: Float[Tensor, "n v"]
     saturation: Float[Tensor, "n v"]
     hue: Float[Tensor, "n v"]
-    """Three factors (1 changes nothing), and the hue's shift in turns (0 changes nothing)."""
+    """The hue's shift in turns (0 changes nothing). The three before are factors (1 changes nothing)."""
     order: Int[Tensor, "n v 4"]
     """Order of the jitters: places in ``JITTERS``, first to last."""
     gray: Bool[Tensor, "n v"]
@@ -94,9 +94,9 @@ def _of_view(
     def sometimes(
         purpose: str, low: float, high: float, probability: float, otherwise: float, coin: str = ""
     ) -> Float[np.ndarray, "n"]:
-        """Uniform from ``low`` to ``high`` with this probability, else ``otherwise``.
+        """Draw uniformly from ``low`` to ``high`` with this probability, else return ``otherwise``.
 
-        ``coin`` names the purpose of a draw that decides in place of this purpose's own.
+        ``coin``: the draw of this other purpose decides which, and not the draw of ``purpose``.
         """
         value, toss = np.moveaxis(uniform(purpose, 2), -1, 0)
         if coin:
@@ -110,7 +110,7 @@ def _of_view(
     else:
         corner = np.floor(place * (2 * views.crop_padding + 1)) - views.crop_padding
         box = np.concatenate([corner, np.full_like(corner, size)], axis=-1).astype(np.float32)
-    # Uniform in centre ± strength; and the centre, which changes nothing, where a jitter does not apply.
+    # A jitter is uniform in centre ± strength. If it does not apply it is the centre, which changes nothing.
     coin = "jitter" if views.jitter_coins == "shared" else ""
     jitters = {}
     for name in JITTERS:
@@ -120,7 +120,7 @@ def _of_view(
         high = centre + strength
         jitters[name] = sometimes(name, low, high, views.jitter_probability, centre, coin)
     if views.jitter_order == "random":
-        # the order of four random numbers of each image: uniform over all 24
+        # sorting four random numbers of each image makes all 24 orders equally likely
         order = uniform("jitter order", len(JITTERS)).argsort(axis=-1, kind="stable")
     else:
         order = np.tile(np.arange(len(JITTERS)), (len(place), 1))
@@ -141,7 +141,7 @@ def _boxes(
     scale: tuple[float, float],
     size: int,
 ) -> Float[np.ndarray, "n 4"]:
-    """Random resized crop: area uniform in ``scale``, log aspect uniform, the first try that fits."""
+    """The boxes of random resized crops: the first try that fits, with area and log aspect uniform."""
     smallest, largest = scale
     area = size * size * (smallest + tries[..., 0] * (largest - smallest))
     narrowest = np.log(ASPECT[0])

@@ -21,16 +21,16 @@ PerImage = Float[Tensor, "n"]
 LUMA = (0.2989, 0.587, 0.114)
 """Weights of torchvision's ``rgb_to_grayscale``."""
 CHUNK_BYTES = 3 * 2**19
-"""Size of the images that a CPU augments together: larger, and they and what is made of them fall out of its cache."""
+"""The size of the images that a CPU augments together. Larger images, and their copies, would not fit its cache."""
 HUE = JITTERS.index("hue")
 
 
 def make_views(
     images: UInt8[Tensor, "n h w 3"], draws: Draws, branches: Sequence[Views]
 ) -> Float[Tensor, "v n 3 h w"]:
-    """All views of a batch; ``draws`` holds the same images in the same order, on the CPU.
+    """All views of a batch. ``draws`` has the random numbers of the same images, in the same order.
 
-    Draws decide which operations run: there they make no GPU wait.
+    The draws are on the CPU: they decide which operations run, and no GPU has to wait for them.
     """
     device = images.device
     n, size = images.shape[:2]
@@ -52,9 +52,9 @@ def make_views(
 
 
 def _chunks(draws: Draws, size: int, device: torch.device) -> list[Int[Tensor, "m"]]:
-    """Places of the images that are augmented together: of all, or on a CPU of some at once.
+    """The places of images that are augmented together: all images, or on a CPU a chunk at a time.
 
-    Then those of a chunk take hue at the same turn, and such that turn grey, or are blurred, are neighbours.
+    All images of a chunk change their hue at the same turn. Images that turn grey, or are blurred, are neighbours.
     """
     every = torch.arange(len(draws.hue))
     limit = CHUNK_BYTES // (12 * size**2)
@@ -74,7 +74,7 @@ def _chunks(draws: Draws, size: int, device: torch.device) -> list[Int[Tensor, "
 
 
 def to_float(images: UInt8[Tensor, "n h w 3"]) -> Images:
-    """Bytes to [0, 1], channels first. An encoder normalises them itself, if its run says so."""
+    """Convert bytes to [0, 1], channels first. An encoder normalises its input itself, if its run says so."""
     return (images.float() / 255).permute(0, 3, 1, 2)
 
 
@@ -119,7 +119,7 @@ def _only(
 
 
 def jitter(images: Images, draws: Draws) -> Images:
-    """Brightness, contrast, saturation and hue, in each image's order (``ColorJitter``)."""
+    """Change brightness, contrast, saturation and hue, in each image's order (``ColorJitter``)."""
     order = draws.order  # n, turn
     by_jitter = [getattr(draws, name) for name in JITTERS]
     factor = torch.stack(by_jitter, dim=1).gather(1, order)
@@ -127,14 +127,14 @@ def jitter(images: Images, draws: Draws) -> Images:
     changes = factor != (order != HUE)
     is_due = order[..., None] == torch.arange(len(JITTERS))
     takes = is_due & changes[..., None]  # n, turn, jitter
-    # Images that take hue or nothing in a turn keep their colours: as all are in [0, 1], a factor of 1 changes no bit.
+    # An image whose turn is hue, or nothing, gets a factor of 1 for the rest: in [0, 1] this changes no bit.
     keep = torch.where(order == HUE, 1, factor)
     rest = 1 - keep[..., None]
     mean, luma = torch.where(takes[..., 1:HUE], rest, 0).unbind(dim=2)
     for turn, (*others, turns_hue) in enumerate(takes.any(dim=0).tolist()):
         kept = keep[:, turn]
         if sum(others) > 1:
-            # All three in one formula, so that each image may take another of them.
+            # One formula for brightness, contrast and saturation, as images may take different ones in this turn.
             other = gray(images)
             level = other.mean(dim=(1, 2, 3), keepdim=True)
             level = level * _wide(mean[:, turn], images)
@@ -213,7 +213,7 @@ def _resample(images: Images, place: Float[Tensor, "n 2 new"], flip: Bool[Tensor
 def _multiplied(
     images: Images, of_rows: Float[Tensor, "n h side"], of_columns: Float[Tensor, "n w side"]
 ) -> Float[Tensor, "n 3 side side"]:
-    """New images by the weights of each old row in each new one, and of columns.
+    """New images, by the weight of each old row in each new row, and of each old column in each new column.
 
     Each product takes its input transposed, so that no pixel moves in memory: h (w 3) -> (w 3) h = w (3 h) -> (3 h) w.
     """
@@ -226,7 +226,7 @@ def _multiplied(
 
 
 def gray(images: Images) -> Float[Tensor, "n 1 h w"]:
-    """Luma (``rgb_to_grayscale``)."""
+    """The luma of each pixel (``rgb_to_grayscale``)."""
     red, green, blue = images.split(1, dim=1)
     of_red, of_green, of_blue = LUMA
     luma = red * of_red
@@ -235,12 +235,12 @@ def gray(images: Images) -> Float[Tensor, "n 1 h w"]:
 
 
 def _grayed(images: Images) -> Images:
-    """Luma in all three channels."""
+    """The luma of each pixel, in all three channels."""
     return gray(images).expand_as(images)
 
 
 def _wide(parameter: PerImage, images: Images) -> Float[Tensor, "n 1 1 1"]:
-    """An image's parameter, to multiply its pixels with."""
+    """The parameter of each image, in a shape that multiplies all of the image's pixels."""
     there = parameter.to(images.device, non_blocking=True)
     return there.view(-1, 1, 1, 1)
 
@@ -252,7 +252,7 @@ def _blend(images: Images, rest: Tensor, factor: PerImage) -> Images:
 
 
 def brightness(images: Images, factor: PerImage) -> Images:
-    """Multiply (``adjust_brightness``)."""
+    """Multiply by the factor (``adjust_brightness``)."""
     brighter = images * _wide(factor, images)
     return brighter.clamp_(0, 1)
 
@@ -277,8 +277,8 @@ def hue(images: Images, shift: PerImage) -> Images:
     value = images.amax(dim=1, keepdim=True)
     low = images.amin(dim=1, keepdim=True)
     chroma = value - low
-    # Turns from red, positive towards green. HSV has a formula for each case of which channel is largest; the distance
-    # is this in all of them. It is 0 where there is no colour.
+    # Turns from red, positive towards green. HSV has a formula for each channel that can be the largest. All give this
+    # distance. It is 0 if there is no colour.
     hues = green + blue
     hues.sub_(red).add_(chroma).sub_(low)
     sixth = (chroma * 6).clamp_(min=1e-30)

@@ -103,7 +103,7 @@ def run(plan: Plan, minutes: float, jobs: int | None, part: tuple[int, int] = WH
     waiting = pending(plan, part)
     number = counted(len(waiting), "batch", "batches")
     print(f"{number} pending; records go to {evidence.folder_of(plan)}")
-    targets = [markers.recorded(plan, batch.id) for batch in waiting]
+    targets = [markers.recorded_marker(plan, batch.id) for batch in waiting]
     for target in targets:
         target.unlink(missing_ok=True)  # the tables do not hold what it stands for
     stop.name_parent()

@@ -22,7 +22,8 @@ from hypersphere.config import coordinates, plan_file, registry, settings
 from hypersphere.config import plan as planning
 from hypersphere.config.artifacts import Studied
 from hypersphere.config.claims import why_not_made
-from hypersphere.config.plan import MANIFEST, BatchOfRuns, Plan
+from hypersphere.config.file_names import MANIFEST
+from hypersphere.config.plan import BatchOfRuns, Plan
 from hypersphere.config.project import HOW_MANY, PAPERS, Config, Scale, Settings, load, scale_names
 from hypersphere.config.run import Run, read
 from hypersphere.config.validation import DocumentName, Strict, check_name, not_one_of, validate
@@ -274,7 +275,7 @@ def pack(plan: Plan, names: list[str]) -> None:
     for batch in batches:
         trained = [plan.run_folder(run.name) / MANIFEST for run in batch.runs]
         measured = markers.evaluations(plan, batch.runs)
-        markers.write(markers.recorded(plan, batch.id), [*trained, *measured])
+        markers.write(markers.recorded_marker(plan, batch.id), [*trained, *measured])
 
 
 def evidence(plan: Plan, action: str, folder: Path) -> None:

@@ -18,7 +18,7 @@ from hypersphere.statistics import judged_records
 from hypersphere.wording import counted
 
 PICTURE = Path("docs/images/dag.svg")
-"""In the repository."""
+"""The file of the picture, in the repository."""
 SCALES = ("quick", "paper")
 """The scales whose jobs are shown; steps are counted at the last one."""
 LANES = {"left": (30, 550), "right": (592, 862), "both": (30, 862)}

@@ -10,7 +10,8 @@ from typing import Any
 from hypersphere.command.templates import filled
 from hypersphere.config import settings, texts
 from hypersphere.config.claims import why_not_made
-from hypersphere.config.plan import UNFINISHED, Plan, check_sizes
+from hypersphere.config.file_names import UNFINISHED
+from hypersphere.config.plan import Plan, check_sizes
 from hypersphere.errors import HypersphereError
 from hypersphere.provenance import markers, state
 

@@ -32,9 +32,10 @@ class Recorded(NamedTuple):
 
 
 def retrain(config: Config, name: str, folder: Path | None) -> None:
-    """Train the recorded run of that name, or beginning of a name, again; measure it, compare, and print the verdict.
+    """Train a recorded run again, measure it, compare it with its record, and print the verdict.
 
-    ``folder`` keeps what is made, in a folder of the run's name; None: it is removed at the end.
+    ``name`` is the run's name, or the beginning of it. What is made stays in ``folder``, in a folder of the run's name;
+    without a ``folder`` it is removed at the end.
 
     Raises:
         HypersphereError: the run is not recorded or cannot be trained here, or what comes out is not the record's.
@@ -44,8 +45,8 @@ def retrain(config: Config, name: str, folder: Path | None) -> None:
     from hypersphere.training import pretrain
 
     scale, name = find(config, name)
-    trained = {"scale": scale, "evidence_only": False}
-    plan = planning.make(config.root, config.overrides | trained)
+    settings = {"scale": scale, "evidence_only": False}
+    plan = planning.make(config.root, config.overrides | settings)
     if name not in plan.runs:
         raise HypersphereError(
             f"retrain: {name}: no artifact of scale {scale} asks for this run any more"
@@ -68,16 +69,16 @@ def retrain(config: Config, name: str, folder: Path | None) -> None:
         evaluate.evaluate_runs(again, [run])
         evidence.pack(again, run)
         manifest = check_run(again, name)
-        several = records.read_all(evidence.folder_of(again), level, scale)[name]
-    # The folder may hold a record of earlier code, too.
-    of_now = (manifest["files"], manifest["code"])
-    made = next(one for one in several if (one.files, one.code) == of_now)
-    # Of replicates, the one of the same weights is what was made again.
-    record = min(known[name], key=lambda one: one.weights != made.weights)
-    siblings = retrained.seeds_of(record, known)
-    comparison = retrained.compare(record, made, siblings)
+        # The folder may hold a record of earlier code, too.
+        records_there = records.read_all(evidence.folder_of(again), level, scale)[name]
+    present = (manifest["files"], manifest["code"])
+    new = next(one for one in records_there if (one.files, one.code) == present)
+    # If the run has replicates, the new record is compared with the one of the same weights.
+    old = min(known[name], key=lambda one: one.weights != new.weights)
+    siblings = retrained.seeds_of(old, known)
+    comparison = retrained.compare(old, new, siblings)
     processors = retrained.processors_of(siblings)
-    print(told(comparison, len(siblings), processors), end="")
+    print(lines(comparison, len(siblings), processors), end="")
     if comparison.verdict in (Verdict.DIFFERENT, Verdict.UNBOUNDED):
         verdict = f"{comparison.verdict}: {why(comparison)}"
         raise HypersphereError(f"retrain: {name}: {verdict}")
@@ -85,7 +86,7 @@ def retrain(config: Config, name: str, folder: Path | None) -> None:
 
 
 def find(config: Config, name: str) -> Recorded:
-    """The record that a name, or the beginning of one, stands for: at the scale that was typed, or at any."""
+    """Find the record that a name, or the beginning of a name, stands for: at the typed scale, or at any."""
     typed = config.overrides.keys() & Scale.model_fields.keys()
     scales = [config.scale_name] if typed else recorded_scales(config.root)
     folders = {scale: config.root / FOLDER / scale for scale in scales}
@@ -115,9 +116,9 @@ def find(config: Config, name: str) -> Recorded:
 
 
 def alone(plan: Plan, name: str, place: Path, device: str) -> Plan:
-    """The plan of one run, whose results and records go to ``place``, with links to the project's data and config.
+    """The plan of one run. Its results and records go to ``place``, which has links to the project's data and config.
 
-    It runs on the kind of device that the record is of, unless another was typed.
+    The run trains on the record's kind of device, unless another was typed.
     """
     cells = []
     for cell in plan.cells:
@@ -134,8 +135,8 @@ def alone(plan: Plan, name: str, place: Path, device: str) -> Plan:
     return replace(plan, config=config.model_copy(update=elsewhere), cells=tuple(cells))
 
 
-def told(comparison: Comparison, seeds: int, processors: int) -> str:
-    """What was compared: the numbers that differ most first, what bounds them, and what else differs."""
+def lines(comparison: Comparison, seeds: int, processors: int) -> str:
+    """The lines on a comparison: its numbers, those that differ most first, their bound, and what else differs."""
     numbers = [in_words(number) for number in comparison.numbers]
     text = filled(
         "retrain.txt",
@@ -161,7 +162,7 @@ def in_words(number: Number) -> str:
 
 
 def why(comparison: Comparison) -> str:
-    """Why what came out is not what the record says, in one sentence."""
+    """Why the new run is not what the record says, in one sentence."""
     recorded, now = comparison.statuses
     if recorded != now:
         return f"the recorded run {recorded}, and now it {now}"

@@ -35,7 +35,7 @@ class RunsAlike:
     method: str
     variant: str
     dataset: str
-    """As published; the runs have the one that stands for it."""
+    """The published dataset; the runs may have another, which stands for it."""
     run: Run
     """The run of any seed."""
     names: dict[int, str] = field(default_factory=dict)

@@ -82,7 +82,7 @@ class Component(NamedTuple):
     """What the page of losses says of a component beside its docstring."""
 
     module: str
-    """For mkdocstrings, which takes the docstring from there."""
+    """The dotted name of its module, from which mkdocstrings takes the docstring."""
     errata: list[str]
     figures: list[Figure]
 

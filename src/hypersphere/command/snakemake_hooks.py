@@ -1,7 +1,7 @@
-"""What is done when Snakemake is about to run jobs: look for what was lost, and mend what a killed Snakemake left.
+"""What happens when Snakemake starts: look for what was lost, and clean up after a Snakemake that was killed.
 
-Snakemake shows how many jobs are done, and a failed job's log (`show-failed-logs` of the profiles). progress.py says
-how far the others are. Only what each job was made of goes to its log file alone.
+Snakemake shows how many jobs are done, and the log of a failed job (`show-failed-logs` of the profiles). progress.py
+says how far the other jobs are. The inputs of each job go to its log file alone.
 """
 
 import dataclasses
@@ -50,7 +50,7 @@ def prepare(workflow: Any, logger: logging.Logger, plan: Plan) -> None:
                     _begin(logger, plan, about.local_exec)
             except HypersphereError as error:
                 sys.exit(f"hypersphere: {error}")
-            except Exception:  # of which Snakemake would name the place and leave out the words
+            except Exception:  # Snakemake would name its place and leave out its words
                 traceback.print_exc()
                 sys.exit(1)
         try:
@@ -94,19 +94,19 @@ OF_SNAKEMAKE = (
     "Provided resources",
     "Conda environments: ignored",
 )
-"""How messages begin that say how Snakemake works, and nothing of what is made."""
+"""The beginnings of messages about Snakemake's own work, which say nothing about results."""
 
 
 def _worth_showing(record: logging.LogRecord) -> bool:
-    """Whether a message is not the start of a job, whose end is shown, and not about Snakemake's own work."""
+    """Whether to show a message. The end of a job is shown, but its start and Snakemake's own work are not."""
     begins = str(vars(record).get("event")) == BEGUN
     return not begins and not record.getMessage().startswith(OF_SNAKEMAKE)
 
 
 def _begin(logger: logging.Logger, plan: Plan, local: bool) -> None:
-    """Before jobs run: be brief of each, check that they can write and have a GPU, and write their plan for them.
+    """Prepare for jobs: shorten their messages, check that they can write and have a GPU, and write their plan.
 
-    What is lost is forgotten, so that they make it again.
+    The proofs of what is lost are removed, so that the jobs make it again.
     """
     for handler in logger.handlers:
         if not isinstance(handler, logging.FileHandler):
@@ -133,12 +133,12 @@ def _begin(logger: logging.Logger, plan: Plan, local: bool) -> None:
 
 
 def _foresee(workflow: Any, plan: Plan) -> None:
-    """In a dry run: say what is lost, and have the jobs listed that would make it again; nothing is removed."""
+    """Say in a dry run what is lost, and have the jobs listed that would make it again; nothing is removed."""
     errors = markers.lost(plan)
     asked = workflow.dag_settings
     for error in errors:
         print(f"would be made again: {error}", file=sys.stderr)
-    if errors and not asked.targets:  # of other targets, not all of it is needed
+    if errors and not asked.targets:  # chosen targets may not need all that is lost
         root = plan.config.root
         proofs = {error.proofs[0].relative_to(root).as_posix() for error in errors}
         forced = asked.forcerun | proofs

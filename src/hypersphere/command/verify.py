@@ -20,7 +20,8 @@ from hypersphere.command import preview
 from hypersphere.config import plan as planning
 from hypersphere.config.artifacts import Protocol
 from hypersphere.config.cells import raw_pixels
-from hypersphere.config.plan import MANIFEST, Evaluation, Plan
+from hypersphere.config.file_names import MANIFEST
+from hypersphere.config.plan import Evaluation, Plan
 from hypersphere.config.run import Run
 from hypersphere.config.validation import LISTED
 from hypersphere.datasets import store
@@ -47,8 +48,8 @@ INPUTS = ("runs", "evaluations")
 def verify(plan: Plan, rerun: list[str], rebuild: bool = True, mend: bool = False) -> None:
     """Check all results of a scale, train and probe the runs of ``rerun`` again, and print the differences.
 
-    ``rebuild`` makes later results again; those of another machine may differ in bytes on this one. ``mend`` forgets
-    what is damaged, so that one ``make reproduce`` makes it again; otherwise nothing is changed.
+    ``rebuild`` makes later results again. Results from another machine may have other bytes on this one. ``mend``
+    removes the proofs of what is damaged, so that one ``make reproduce`` makes it again; without it nothing is changed.
     """
     if not plan.config.results.is_dir():
         raise HypersphereError(f"{plan.config.results}: no such folder; `make reproduce` makes it")
@@ -61,7 +62,7 @@ def verify(plan: Plan, rerun: list[str], rebuild: bool = True, mend: bool = Fals
     if rerun:
         names = [plan.run(name).name for name in rerun]
         checks["trained and probed again"] = [partial(_rerun, plan, name) for name in names]
-    strays = _no_results(plan)
+    strays = _strays(plan)
     for path in strays[:LISTED]:
         print(f"left alone: {in_one_line(str(path))}: no manifest lists it")
     if strays[LISTED:]:
@@ -87,7 +88,7 @@ def verify(plan: Plan, rerun: list[str], rebuild: bool = True, mend: bool = Fals
 
 
 def _failing(check: Callable[[], object]) -> Iterator[HypersphereError]:
-    """The error of a check, if it fails, which is printed."""
+    """Make a check; print and yield its error, if it fails."""
     try:
         check()
     except HypersphereError as error:
@@ -96,7 +97,7 @@ def _failing(check: Callable[[], object]) -> Iterator[HypersphereError]:
 
 
 def _checks(plan: Plan) -> dict[str, list[Callable[[], object]]]:
-    """What is compared with its manifest, by kind; of records, which have no runs here, nothing."""
+    """The checks that compare results with manifests, by kind. A scale made from records has no runs to check."""
     runs = list(plan.chosen_runs.values()) if plan.records is None else []
     batches = plan.chosen_batches.values()
     every = not plan.config.settings.only
@@ -121,8 +122,8 @@ def _checks(plan: Plan) -> dict[str, list[Callable[[], object]]]:
     }
 
 
-def _no_results(plan: Plan) -> list[Path]:
-    """What lies among the results and is none, without folders of runs in training, which have no manifest yet."""
+def _strays(plan: Plan) -> list[Path]:
+    """The paths among the results that no manifest lists. Folders of runs in training are left out."""
     results = plan.config.results
     known = {results / "batches"}
     for folder in map(plan.run_folder, plan.runs):
@@ -211,7 +212,7 @@ def _rerun(plan: Plan, name: str) -> None:
 
 
 def _other_machine(recorded: dict[str, Any]) -> str:
-    """What is other here than where a run was trained, and may change its bytes."""
+    """The words on what differs between this machine and the run's, and may change bytes; empty: nothing differs."""
     here = digests.environment()
     others = [key for key in retrained.MACHINE if recorded.get(key, here[key]) != here[key]]
     if not others:
@@ -222,11 +223,11 @@ def _other_machine(recorded: dict[str, Any]) -> str:
 def _rebuild(plan: Plan) -> None:
     """Have Snakemake make all that follows from runs and evaluations again in another folder, and compare the bytes.
 
-    With the setting ``only``, just what it chooses. Files that differ, belong to no artifact, or cannot be made again
-    because what they are made from is damaged, are the proofs of the error.
+    With the setting ``only`` it makes what the setting chooses. The proofs of the error are the files that differ, that
+    belong to no artifact, or that cannot be made again because their inputs are damaged.
     """
     with elsewhere(plan, *INPUTS) as again:
-        reasons = _made_again(again)
+        reasons = _make_again(again)
         before = plan.config.results
         after = again.config.results
         made = _rebuilt_files(after)
@@ -247,10 +248,10 @@ def _rebuild(plan: Plan) -> None:
             raise DamagedError(f"{before}: {'; '.join(sentences)}", *proofs)
 
 
-def _made_again(again: Plan) -> list[str]:
-    """Have Snakemake make what follows from runs and evaluations; the reasons why some of it was not made.
+def _make_again(again: Plan) -> list[str]:
+    """Have Snakemake make what follows from runs and evaluations; return why some of it was not made.
 
-    All rules run but those that prepare, train and measure.
+    The rules that prepare, train and measure do not run.
     """
     # Markers that are lost are named above: what follows is made from the evaluations themselves.
     (again.config.results / "batches").mkdir()
@@ -276,9 +277,11 @@ def _made_again(again: Plan) -> list[str]:
     text = "\n".join(path.read_text(errors="replace") for path in logs)
     full = os.strerror(errno.ENOSPC)
     lines = text.rstrip().splitlines()
-    # of a traceback the last line is the error
+    # the last line of a traceback is the error
     reasons = preview.complaints(lines) or lines[-1:] or [f"snakemake: {last}"]
-    if any(full in reason for reason in reasons):  # then nothing is said of the results
+    if any(
+        full in reason for reason in reasons
+    ):  # then the disk is full, and the results may be right
         raise OSError(errno.ENOSPC, full)
     return list(dict.fromkeys(reasons))
 
@@ -312,10 +315,10 @@ def _differing(before: Path, after: Path, names: list[str]) -> list[str]:
 
 @contextmanager
 def elsewhere(plan: Plan, *folders: str) -> Iterator[Plan]:
-    """The same plan in a temporary folder with all of the project, and of its results some folders.
+    """The same plan in a temporary folder, with the whole project and some folders of its results.
 
-    They are folders of links to the files, so that whoever removes a file there removes a link. An error's paths of
-    the temporary folder are replaced by those of the project.
+    These folders hold links to the files, so that whoever removes a file there removes a link. An error has the paths
+    of the project, and not of the temporary folder.
     """
     copied = "what is made again, as large as tables, figures and pages here,"
     with files.temporary_folder(copied) as root:

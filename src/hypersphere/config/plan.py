@@ -1,4 +1,4 @@
-"""From config to cells, runs, batches and evaluations. Snakemake builds its DAG from it, so it imports no torch."""
+"""The plan of a scale: cells, runs, batches and evaluations. Snakemake builds its DAG from it: it imports no torch."""
 
 import itertools
 import math
@@ -16,17 +16,13 @@ from hypersphere.config import project as cfg
 from hypersphere.config import registry
 from hypersphere.config.artifacts import Probe, Protocol
 from hypersphere.config.cells import Cell, Cells, Listed, is_made
+from hypersphere.config.file_names import MANIFEST, RESUME, UNFINISHED  # noqa: F401 (training/ imports them from here)
 from hypersphere.config.project import Layer
 from hypersphere.config.records import Records, read_all
 from hypersphere.config.run import Dataset, Run
 from hypersphere.config.validation import SHOWN, either
 from hypersphere.errors import HypersphereError
 
-MANIFEST = "manifest.json"
-UNFINISHED = "unfinished-"
-"""Beginning of the names of folders with a run in training: one for each code, dataset and device."""
-RESUME = "resume.safetensors"
-"""The state from which training resumes, in such a folder."""
 Item = TypeVar("Item")
 At = tuple[int, str]
 """Finished epochs, and the name of the probed dataset."""

@@ -51,7 +51,7 @@ class Seeds(Strict):
     tables: SeedList
     sweeps: SeedList
     compared: SeedList | None = None
-    """Of the runs of a sweep that a comparison names: one of each settles nothing. None: those of a sweep."""
+    """The seeds of a sweep's runs that a comparison names, because one seed settles nothing; None: ``sweeps``."""
     again_counts: bool = False
     """Whether tables made from records count the runs of A/A arms, which are runs of a baseline with other seeds. A
     study never does: its plan has them apart."""
@@ -169,7 +169,7 @@ class AtScale(Strict):
     seeds: Literal["tables", "sweeps"] | None = None
     """Which of the scale's lists of seeds, in place of the one that the artifact names."""
     most_values: Most | Literal["all"] | None = None
-    """In place of the scale's own."""
+    """The most values of a swept setting here, in place of the scale's number."""
 
 
 class PaperScale(Strict):
@@ -310,7 +310,7 @@ class Config(BaseModel):
 
     @property
     def report_figures(self) -> dict[str, str]:
-        """By paper, the figure of an exact study that the report shows of it, if this scale makes it."""
+        """The figure of an exact study that the report shows of each paper, if this scale makes the figure."""
         figures = {}
         for name, paper in self.papers.items():
             figure = paper.report.figure if paper.report else None
@@ -435,7 +435,7 @@ class Config(BaseModel):
         return every
 
     def plans(self, paper: str, study: str) -> list[str]:
-        """By what records name a study: ``ours/<study>=1a2b3c4d``. First as it is now, and then its earlier digests."""
+        """The names of a study in records: ``ours/<study>=1a2b3c4d``. The name by its present digest comes first."""
         digests = [self.decides[paper, study].digest, *self.papers[paper].studies[study].earlier]
         return [f"{paper}/{study}={digest}" for digest in digests]
 

@@ -116,7 +116,7 @@ class Question(Strict):
     about: list[Selection] = Field(default_factory=list)
     """The claims that answer it. A selection that finds no claim is an error."""
     study: Identifier | None = None
-    """In place of ``about`` and a rule: a study of the paper, which fixed in advance what would count as an answer.
+    """The study of the paper that answers it, in place of ``about`` and a rule. The study fixed beforehand what counts.
     ``holds`` is yes, ``fails`` no, ``unclear`` neither; before the study is finished it is ``cannot tell``."""
     rule: Literal["all", "most"] = "all"
     """``all``: it holds if all claims do, and fails (or is opposite) if one does; ``most``: what more than half say."""

@@ -57,7 +57,7 @@ class Views(Strict):
     solarize: Fraction = 0.0
     """Probability that values of at least one half are inverted."""
     normalisation: Normalisation | None = None
-    """Of the encoder's input, so of plain images in probes, too; None: pixels in [0, 1]."""
+    """How the encoder's input is normalised, also the plain images of probes; None: pixels in [0, 1]."""
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
@@ -88,7 +88,7 @@ class Optimiser(Strict):
 
     name: Literal["sgd", "adam", "adamw", "lars"] = "sgd"
     learning_rate: PositiveFloat
-    """With linear ``scaling`` that of 256 images."""
+    """The learning rate; with linear ``scaling``, for a batch of 256 images."""
     scaling: Literal["linear", "none"] = "linear"
     """The peak's growth with the batch: ``linear`` to learning_rate · batch / 256; ``none``: it is learning_rate. Each
     document says which."""

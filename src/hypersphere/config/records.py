@@ -1,7 +1,7 @@
-"""Evidence: what a finished run leaves, with all that is needed to judge it and without its weights.
+"""Evidence: the records of finished runs, which have all that is needed to judge a run except its weights.
 
 The records of a scale are tidy tables in ``evidence/<scale>/``. Rows are only added, at the ends of the tables, so that
-a difference of two commits is additions, and the order of rows is that in which they came:
+a difference of two commits is additions, and rows are in the order in which they came:
 
 | table              | a row for each                                                                              |
 |--------------------|---------------------------------------------------------------------------------------------|
@@ -44,21 +44,21 @@ from hypersphere.config.validation import (
 from hypersphere.errors import HypersphereError
 
 FOLDER = "evidence"
-"""Holds a folder of records for each scale."""
+"""The folder that has a folder of records for each scale."""
 EPOCH = ("learning_rate", "loss", "norm", "return")
-"""What training records after each epoch; ``return`` is of control tasks alone."""
+"""The numbers that training records after each epoch; only control tasks have a ``return``."""
 LEARNED = ("loss", "norm")
-"""What of it training decides."""
+"""The numbers of ``EPOCH`` by which the training of two runs is compared."""
 WRITTEN = ("epoch", "loss", "norm", "learning_rate", "return")
-"""The order in which training writes it to history.csv."""
+"""The columns of a run's own history.csv, in the order in which training writes them."""
 MOST_LOST = 6
-"""Numbers of a history that are not finite, at most: training stops at the epoch of the first. Each can be three."""
+"""The most numbers of a history that are not finite: training stops at the first. Each has three spellings."""
 QUICKEST = 1e-3
-"""Seconds that an epoch of training takes at least, on any machine."""
+"""The least seconds that an epoch of training takes on any machine."""
 Level = Literal["quick", "laptop", "paper"]
 Status = Literal["finished", "diverged"]
 UNDEFINED = "undefined"
-"""Status of a measurement of which the run finished, and the measure has no value: the logarithm of a norm of zero."""
+"""The status of a measurement if the run finished and the measure has no value: the logarithm of a norm of zero."""
 WITHOUT_VALUE = ("diverged", UNDEFINED)
 """The statuses of a measurement without a value."""
 ADDED: dict[tuple[str, str], Any] = {
@@ -69,7 +69,7 @@ ADDED: dict[tuple[str, str], Any] = {
     ("views_b", "side"): None,
     ("views_b", "normalisation"): None,
 }
-"""Fields that runs have had since some records were made, with the value that these had without saying so."""
+"""The fields of a run that older records lack, each with the value that their runs had all the same."""
 TextRow = dict[str, str]
 Hex16 = Annotated[str, Field(pattern="^[0-9a-f]{16}$")]
 Hex64 = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
@@ -91,13 +91,13 @@ Plain = Annotated[str, AfterValidator(_plain)]
 
 
 class Recorded(Strict):
-    """What rows hold as text."""
+    """Something that is read from rows of text."""
 
     model_config = ConfigDict(strict=False)
 
 
 class Repeated(Recorded):
-    """How many images of a split are there more than once (datasets/repeated.py)."""
+    """How many images of a split occur more than once (datasets/repeated.py)."""
 
     images: NonNegativeInt
     again: NonNegativeInt
@@ -106,7 +106,7 @@ class Repeated(Recorded):
 
 
 class Counts(Recorded):
-    """How many images of each split of a dataset are there more than once."""
+    """How many images of each split of a dataset occur more than once."""
 
     of: Literal["images", "sentences"]
     splits: dict[str, Repeated]
@@ -125,7 +125,7 @@ class How(Recorded):
 class Measurement(Recorded):
     """One number of one probe, in the measure's unit.
 
-    It is empty for a run that diverged, for a measure that is undefined, and for a part without images.
+    The value is empty if the run diverged, if the measure is undefined, or if a part has no images.
     """
 
     protocol: str
@@ -145,7 +145,7 @@ class Measurement(Recorded):
 
     @property
     def place(self) -> tuple[str, int, str, str, str]:
-        """Which number it is: a record has no two of one place."""
+        """Which number it is. A record has at most one number at a place."""
         return self.protocol, self.epoch, self.target, self.measure, self.reading
 
     def __str__(self) -> str:
@@ -153,7 +153,7 @@ class Measurement(Recorded):
         return f"{name} of epoch {self.epoch} on {self.target}"
 
     def says(self, measure: str, reading: str) -> bool:
-        """Whether it is the number of a measure and reading, or says that the measure has none at any reading."""
+        """Whether it is the number of a measure and reading, or says that no reading of the measure has a number."""
         for_all = not self.reading and self.status in WITHOUT_VALUE
         return self.measure == measure and (self.reading == reading or for_all)
 
@@ -193,7 +193,7 @@ REFERENCES = (
     ("runs", "environment", "environments"),
     ("measurements", "by", "protocols"),
 )
-"""A table, its column that names a row of another by that row's first column, and the other."""
+"""The references between tables: a table, its column that names a row, and the table in whose first column it is."""
 NUMBERS: dict[str, tuple[str, ...]] = {
     "protocols": ("threads",),
     "history": ("epoch", *EPOCH),
@@ -212,7 +212,7 @@ _NO_NUMBER = {
     "classes": {""},
     **{field: {"", "nan"} for field in EPOCH},
 }
-"""What stands for no number, in the columns that may lack one."""
+"""The texts that stand for no number, in the columns that may lack a number."""
 
 
 class Record(Recorded):
@@ -235,21 +235,24 @@ class Record(Recorded):
     seconds: Annotated[float, Field(ge=0, le=LARGEST)]
     peak_memory_mb: NonNegativeInt
     history: list[dict[str, float | None]]
-    """None where a diverged run's loss or norm is not finite."""
+    """The numbers of each epoch; a diverged run's loss or norm that is not finite is None."""
     evaluations: list[Measurement]
     pixels: list[Measurement]
-    """What the same protocols measure on raw pixels of the probed datasets: controls."""
+    """The controls: what the same protocols measure on raw pixels of the probed datasets."""
     evaluated_by: dict[str, How]
     """How probes were run, each by its digest; machine and code may differ from training's."""
 
     @property
     def plans(self) -> list[str]:
-        """Each of the studies that it confirms."""
+        """The studies that it confirms, one by one."""
         return [*filter(None, self.plan.split(";"))]
 
     @property
     def key(self) -> str:
-        """Digest of all that decides a run's bytes: records of one key must agree, records of two are replicates."""
+        """Digest of all that decides a run's bytes.
+
+        Records with one key must agree. Records of one run with different keys are replicates.
+        """
         decides = self.model_dump(
             mode="json", include={"name", "device", "numerics", "code", "data"}
         )
@@ -263,7 +266,7 @@ class Record(Recorded):
 
     @property
     def seal(self) -> str:
-        """Digest of all but the measurements, which may be added to, and fields that runs have had only since."""
+        """Digest of all but measurements, which may become more, and but the fields that older records lack."""
         content = self.model_dump(mode="json", exclude={"evaluations", "pixels", "evaluated_by"})
         for (part, field), before in ADDED.items():
             fields = content["run"][part]
@@ -285,7 +288,7 @@ class Record(Recorded):
         return str(self.numerics.get("precision", "float32"))
 
     def check(self, folder: Path) -> None:
-        """Check what a record, whose tables are in ``folder``, says against itself and the measures that exist."""
+        """Check that a record contradicts neither itself nor the measures that exist. ``folder`` has its tables."""
         faults = {
             "runs": self._faults_of_run(),
             "history": self._faults_of_history(),
@@ -352,9 +355,9 @@ class Record(Recorded):
 def _faults_of_answer(
     answer: Measurement, how: How, last: int, diverged: bool
 ) -> Iterator[tuple[str, str]]:
-    """What is wrong with an answer: the field, and what it must be.
+    """The faults of an answer: each the field that is wrong, and what it must be.
 
-    ``how`` is how it was measured, ``last`` the last epoch that can be, and ``diverged`` whether it has no number.
+    ``how`` says how it was measured. ``last`` is the last epoch that it can have. ``diverged``: it has no number.
     """
     if fault := _fault_of_reading(answer.reading):
         yield "reading", fault
@@ -409,9 +412,9 @@ def _fault_of_reading(reading: str) -> str:
 
 
 def _checksums(history: Sequence[Mapping[str, float | None]]) -> Iterator[str]:
-    """The sha256 of each history.csv that a history can be of: the usual order of its columns comes first.
+    """The sha256 of each history.csv that a history can come from: the usual order of columns comes first.
 
-    A trainer may have another order. None stands for any number that is not finite.
+    A trainer may write another order. None stands for any number that is not finite.
     """
     columns = [name for name in WRITTEN if history and name in history[0]]
     rows = [_texts(epoch, lost="{}") for epoch in history]
@@ -441,8 +444,8 @@ def is_of_a_part(reading: str) -> bool:
 
 
 Records = Mapping[str, tuple[Record, ...]]
-"""Records by the name of their run. Of replicates those in float32 come first, then those that confirm a study, then
-those of a CPU, and then by key: their places in the tables decide nothing."""
+"""Records by the name of their run. Replicates in float32 come first, then replicates that confirm a study, then those
+from a CPU, and then the order is by key. The places in the tables decide nothing."""
 
 
 def _short(value: object) -> str:
@@ -451,7 +454,7 @@ def _short(value: object) -> str:
 
 
 def measuring(records: Records, run: str, protocol: str, epoch: int, target: str) -> Record | None:
-    """The record that measures a run so: the first, so that replicates of one seed count once."""
+    """The first record of a run with such a measurement, so that replicates of one seed count once."""
     for record in records.get(run, ()):
         for answer in record.answers(protocol):
             if (answer.epoch, answer.target) == (epoch, target):
@@ -465,9 +468,9 @@ def measuring(records: Records, run: str, protocol: str, epoch: int, target: str
 def read_all(
     folder: Path, level: Level | None = None, scale: str | None = None, writing: bool = False
 ) -> Records:
-    """All records of a folder, which may not exist, and whose name is that of the ``scale`` if none is given.
+    """All records of a folder, which may not exist. Without a ``scale`` the folder's name is the scale.
 
-    One that is malformed or contradicts another is refused. For ``writing`` see ``read_tables``.
+    A record that is malformed or contradicts another is refused. For ``writing`` see ``read_tables``.
     """
     by_run: dict[str, list[Record]] = {}
     for record in read_folder(folder, scale or folder.name, level, writing):
@@ -482,13 +485,13 @@ def _rank(record: Record) -> tuple[bool, bool, bool, str]:
 
 
 def read_tables(folder: Path, writing: bool = False) -> dict[str, list[TextRow]]:
-    """The rows of each table, as text. A reference to a row that is not there, or that is there twice, is refused.
+    """The rows of each table, as text. A reference to a row that is missing, or that is there twice, is refused.
 
-    So is a number in another spelling than JSON's, and a table that is missing or empty beside others. ``writing``: not
-    that, as a kill may have left the first tables alone, and who adds the rest mends it.
+    A number in another spelling than JSON's is refused, and a table that is missing or empty beside others.
+    ``writing``: such a table is allowed. A kill may have left only the first tables, and whoever writes mends that.
 
-    Tables are read in the reverse of the order in which they are written, so that what the rows of one refer to is
-    there, whatever another process adds meanwhile. Rows whose run is not there are kept: it may still come.
+    Tables are read in the reverse of the order in which they are written. So whatever a row refers to is there, even if
+    another process adds rows meanwhile. A row whose run is missing is no error: the run may still come.
     """
     paths = {name: folder / f"{name}.csv" for name in reversed(TABLES)}
     tables = {}
@@ -545,9 +548,9 @@ def _check_spelling(path: Path, column: str, rows: Sequence[TextRow]) -> None:
 def read_folder(
     folder: Path, scale: str, level: Level | None = None, writing: bool = False
 ) -> list[Record]:
-    """The records of any folder in the order of their rows, checked as those of one scale; of runs that are there.
+    """Read the records of a folder in the order of their rows, and check that they are of one scale.
 
-    For ``writing`` see ``read_tables``.
+    A run without a row in runs.csv has no record. For ``writing`` see ``read_tables``.
     """
     tables = read_tables(folder, writing)
     environments = {}
@@ -597,7 +600,7 @@ def read_folder(
 
 @contextmanager
 def _blaming(folder: Path, table: str, row: str) -> Iterator[str]:
-    """Turn what is wrong with a row into a sentence that begins with its table and name, which are yielded."""
+    """Turn an error in a row into a sentence that begins with the table and the row; yields this beginning."""
     where = f"{folder / table}.csv: {_short(row)}"
     try:
         yield where
@@ -614,7 +617,7 @@ def _grouped(rows: Iterable[TextRow], column: str) -> dict[str, list[TextRow]]:
 
 
 def _how(row: TextRow, environment: dict[str, Any], where: str) -> How:
-    """How a probe was run, of a row of protocols.csv."""
+    """A row of protocols.csv as the way in which a probe was run."""
     content = {field: row[field] for field in ("code", "device", "threads")}
     how = validate(How, {**content, "protocol": row["content"], "environment": environment}, where)
     _agree(
@@ -626,7 +629,7 @@ def _how(row: TextRow, environment: dict[str, Any], where: str) -> How:
 
 
 def _answers(measured: list[TextRow]) -> dict[str, list[TextRow]]:
-    """The answers of a run and of raw pixels, of its rows in measurements.csv, whose seals are checked."""
+    """A run's rows in measurements.csv, divided into answers of the run and of raw pixels. Their seals are checked."""
     for seal, together in _grouped(measured, "seal").items():
         if seal != sealed(together):
             count = len(together)
@@ -642,13 +645,13 @@ def _answers(measured: list[TextRow]) -> dict[str, list[TextRow]]:
 
 
 def _epoch(row: TextRow) -> dict[str, str | None]:
-    """What training recorded after an epoch, of a row of history.csv."""
+    """A row of history.csv as the numbers that training recorded after an epoch."""
     numbers = {field: text for field, text in row.items() if text and field != "key"}
     return {field: None if text == "nan" else text for field, text in numbers.items()}
 
 
-def counted(folder: Path) -> dict[str, dict[str, Any]]:
-    """What the records of a folder say of repeated images, by the name of a dataset's prepared folder."""
+def repeated_images(folder: Path) -> dict[str, dict[str, Any]]:
+    """The counts of repeated images in the records of a folder, by the name of a dataset's prepared folder."""
     path = folder / "datasets.csv"
     rows = read_table(path, TABLES["datasets"]) if path.exists() else []
     return {row["dataset"]: _counts(folder, row) for row in rows}
@@ -664,20 +667,20 @@ def _counts(folder: Path, row: TextRow) -> dict[str, Any]:
 
 
 def _agree(row: TextRow, **expected: Any) -> None:
-    """Check digests, and what else a row says twice, by what it stands for."""
+    """Check columns of a row, such as digests, against the values that its content gives."""
     for column, value in expected.items():
         if str(value) != row[column]:
             raise ValueError(f"{column}: is {value} by the content (given: {_short(row[column])})")
 
 
 def sealed(rows: Iterable[TextRow]) -> str:
-    """The digest that measurements which come together share."""
+    """The digest that measurements share if they came together."""
     columns = [column for column in TABLES["measurements"] if column != "seal"]
     return files.digest(list(map(itemgetter(*columns), rows)), 8)
 
 
 def check_together(folder: Path, records: Sequence[Record]) -> None:
-    """Check what records must share (a dataset's data, test images and classes), and what two runs cannot."""
+    """Check that records agree on what they share (data, test images, classes), and that no run is a copy."""
     seen: dict[Any, tuple[Any, str]] = {}
     for record in records:
         for shared in _shared(record):
@@ -700,9 +703,9 @@ class Shared(NamedTuple):
 
     table: str
     field: str
-    """The field that holds it, and of what it is, in words."""
+    """The field that holds the value, and what the value is of, in words."""
     place: tuple[object, ...]
-    """What it is of: records that say something of one place say the same."""
+    """What the value is of. All records that have a value at this place must have the same."""
     value: object
 
 
@@ -725,7 +728,7 @@ def _shared(record: Record) -> Iterator[Shared]:
 
 
 def _trained_alike(records: Iterable[Record]) -> Iterator[tuple[Record, Record]]:
-    """Pairs of records of two runs, a record and one before it, of equal weights or mostly equal histories."""
+    """Pairs of a record and an earlier one of another run, with equal weights or mostly equal histories."""
     holders: dict[float | str, Record] = {}
     for record in records:
         if record.status != "finished":
@@ -761,9 +764,9 @@ def _varied(numbers: list[float | None]) -> bool:
 
 
 def alike(records: Iterable[Record]) -> dict[str, str]:
-    """Finished runs that trained as another one, by name, with the name of that one.
+    """The finished runs that trained exactly as another run did: by name, with the other's name.
 
-    So do two variants of one seed of which one never acts, and a copy that poses as a variant.
+    Two variants of one seed train alike if a term never acts, and so does a copy that poses as a variant.
     """
     return {record.name: other.name for record, other in _trained_alike(records)}
 
@@ -793,7 +796,7 @@ def rows(record: Record) -> dict[str, list[TextRow]]:
     for of, answers in (("run", record.evaluations), ("pixels", record.pixels)):
         for answer in answers:
             measured.append(_row("measurements", {"key": key, "of": of, **answer.model_dump()}))
-    seal = sealed(measured)  # what comes together shares it
+    seal = sealed(measured)  # rows that come together share it
     run = {
         **{field: getattr(record, field) for field in TABLES["runs"] if field != "seed"},
         "seed": record.run.seed,

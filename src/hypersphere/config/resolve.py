@@ -1,10 +1,11 @@
-"""From coordinates to a run: lay what a paper, a scale, an artifact and the command line say over one another.
+"""Resolve coordinates to a run: lay what a paper, a scale, an artifact and the command line say over one another.
 
-From the first word to the last: the paper's ``run``, method and variant, which are named so that they can be referred
-to, its ``overrides``, the scale's ``overrides``, the artifact's coordinates, the command line's ``overrides``; then the
-scale's arithmetic (epochs and divisors). The last that sets a field decides it, and it is
-kept beside the field. Two things no scale does: replace the encoder that a variant names, and change fields of a part
-that the run does not have, because the paper says ``null`` or nothing. Only a mapping with a ``name`` adds a part.
+The layers are, from the first to the last: the paper's ``run``; its method and variant, which have names so that others
+can refer to them; its ``overrides``; the scale's ``overrides``; the artifact's coordinates; the command line's
+``overrides``. Then comes the scale's arithmetic (epochs and divisors). The last layer that sets a field decides the
+field, and its name stays beside it. A scale never replaces the encoder that a variant names. It never changes fields of
+a part that the run does not have, because the paper says ``null`` or nothing. Only a mapping with a ``name`` adds a
+part.
 """
 
 import math
@@ -78,8 +79,8 @@ class Layers:
         self.layers: list[Layer] = []
         self.fields: dict[str, Any] = {}
         self.origins: dict[str, Any] = {}
-        """In the shape of ``fields``: for each innermost field the layer that set it, and then those that computed with
-        it. What another layer drops is in neither."""
+        """The layers behind ``fields``, in the same shape: each innermost field has the layer that set it, then
+        those that computed with it. What another layer drops is in neither."""
         self.add(*layers)
 
     def add(self, *layers: Layer) -> None:

@@ -33,14 +33,14 @@ class Check(Strict):
 
     cells: Cells
     minus: Cells | None = None
-    """The cell that each is compared with, by the coordinates that differ. Of several, the one that is hardest to beat;
-    the easiest with ``against: any``."""
+    """The cell that each cell is compared with, by the coordinates that differ. If there are several, it is the hardest
+    to beat; with ``against: any`` the easiest."""
     against: Literal["all", "any"] = "all"
     take: Literal["each", "mean", "range", "largest"] = "each"
-    """What is taken of the numbers (or differences) that agree in ``by``; ``each``: they are checked one by one."""
+    """What to compute from the numbers (or differences) that agree in ``by``; ``each``: they are checked one by one."""
     by: list[str] = Field(default_factory=list)
     less: Cells | None = None
-    """Coordinates of other cells, of which the same is taken, and subtracted."""
+    """The coordinates of other cells. The same is computed from their numbers, and subtracted."""
     relation: Literal["above", "at least", "below", "at most", "within", "between"] = Field(
         alias="is"
     )
@@ -60,7 +60,7 @@ class Check(Strict):
 
     @property
     def artifacts(self) -> set[str]:
-        """The artifacts whose numbers it needs: of thousands, a sentence is about a few."""
+        """The artifacts whose numbers the check needs: few of thousands of numbers."""
         names = set[str]()
         for cells in (self.cells, self.minus or {}, self.less or {}):
             names.update(cast(list[str], cells.get("artifact", [])))
@@ -68,14 +68,14 @@ class Check(Strict):
 
 
 class Sentence(Strict):
-    """The checks of one sentence, and of how many of their places it speaks (sentences.yaml, by the claim's id)."""
+    """The checks of one sentence, and at how many places it says they hold (sentences.yaml, by the claim's id)."""
 
     checks: list[Check] = Field(min_length=1)
     holds: Literal["all", "most", "some"] = "all"
 
 
-class Told(NamedTuple):
-    """One sentence: the claim's id and reading, and in how many places it holds, of all."""
+class CheckedSentence(NamedTuple):
+    """One sentence: the claim's id and reading, and the number of places where the sentence holds, of all places."""
 
     claim: str
     reading: str
@@ -86,8 +86,11 @@ class Told(NamedTuple):
     """The first place where it fails; empty if it holds everywhere."""
 
 
-def told(config: Config, paper: str, listed: Sequence[Claim]) -> list[Told]:
-    """Every sentence of a document's sentences.yaml, by its claims. One that their numbers do not allow is refused."""
+def check_sentences(config: Config, paper: str, listed: Sequence[Claim]) -> list[CheckedSentence]:
+    """Check every sentence of a document's sentences.yaml on the numbers of ``listed``, the document's claims.
+
+    A sentence that the numbers cannot decide is refused.
+    """
     file = config.sentences_file(paper)
     readings = {claim.id: claim.reading for claim in listed}
     numbers = [_number(claim) for claim in listed if claim.kind == "value"]
@@ -104,7 +107,7 @@ def told(config: Config, paper: str, listed: Sequence[Claim]) -> list[Told]:
             )
         except ValueError as error:
             raise HypersphereError(f"{file}: {name}.{error}") from None
-        sentences.append(Told(str(name), readings[name], sentence, *holding))
+        sentences.append(CheckedSentence(str(name), readings[name], sentence, *holding))
     return sentences
 
 

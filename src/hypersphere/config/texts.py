@@ -117,9 +117,9 @@ def _check_sentences(config: Config, paper: str, listed: list[Claim]) -> None:
     file = config.sentences_file(paper)
     if not (of_sentences or file.is_file()):
         return
-    told = {one.claim for one in sentences.told(config, paper, listed)}
+    with_sentence = {one.claim for one in sentences.check_sentences(config, paper, listed)}
     for claim in listed:
-        if claim.artifact in of_sentences and claim.id not in told:
+        if claim.artifact in of_sentences and claim.id not in with_sentence:
             raise HypersphereError(f"{file}: {claim.id}: this claim has no sentence here")
 
 

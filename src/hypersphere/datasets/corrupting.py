@@ -3,11 +3,11 @@
 Written from the definitions (Sec. 4) and the code published with them: not the benchmark's bytes. Images are
 [N, H, W, 3], 0 … 1; results may lie outside and are clipped. Two differ: the benchmark's frost is pieces of six
 photographs, which are not ours to copy, so frost is drawn here; and the rims of drops are their outer pixels here,
-where the benchmark asks an edge detector. Images are read between their pixels by sums and products of single pixels:
-no matrix product or sum over a batch, whose rounding may change with its size.
+where the benchmark asks an edge detector. Values between pixels come from sums and products of single pixels. There is
+no matrix product and no sum over a batch, because its rounding may change with the batch's size.
 
 The parameters of each severity, in data/severities.csv, are those of the published code, for CIFAR (small images) and
-for Tiny-ImageNet (medium ones). Lengths are in pixels, but the elastic transform's in shares of the side.
+for Tiny-ImageNet (medium ones). Lengths are in pixels; only the elastic transform has shares of the side.
 """
 
 import io
@@ -35,11 +35,11 @@ ICE = np.array([0.86, 0.93, 1.0])
 WATER = np.array([175, 238, 238]) / 255
 MUD = np.array([63, 42, 20]) / 255
 FARTHEST = 20
-"""Distance to a drop's rim, pixels, from which on its height no longer changes."""
+"""The distance to a drop's rim, in pixels, beyond which the drop is equally high."""
 EMBOSS = np.array([[-2, -1, 0], [-1, 1, 1], [0, 1, 2]])
-"""Light from one side: what makes a drop look round."""
+"""The filter for light from one side, which makes a drop look round."""
 WIBBLE = 100.0
-"""How far a plasma's first midpoints may be off; Hendrycks and Dietterich's code."""
+"""How far the first midpoints of a plasma may be off, from Hendrycks and Dietterich's code."""
 BENCHMARK = (
     "gaussian_noise",
     "shot_noise",
@@ -59,21 +59,21 @@ BENCHMARK = (
 )
 """The benchmark's fifteen corruptions."""
 EXTRA = ("speckle_noise", "gaussian_blur", "spatter", "saturate")
-"""The benchmark's four for choosing hyperparameters."""
+"""The benchmark's four further corruptions, for choosing hyperparameters."""
 SEVERITIES = (1, 2, 3, 4, 5)
 BATCH = 256
-"""Images that are corrupted at once: some ten times their bytes are in memory."""
+"""The number of images that are corrupted at once. About ten times their bytes are in memory."""
 MEDIUM = 48
-"""Side, pixels, from which on images get the parameters for 64 px; below, those for 32 px."""
+"""The least side, in pixels, of images with the parameters for 64 px. Smaller images have the parameters for 32 px."""
 
 
 def gaussian_noise(images: Images, draws: Draws, *, scale: float) -> Images:
-    """Normal noise of standard deviation ``scale``."""
+    """Add normal noise of standard deviation ``scale``."""
     return images + scale * draws.normal("noise", *images.shape[1:])
 
 
 def shot_noise(images: Images, draws: Draws, *, photons: float) -> Images:
-    """Counted light: each value v becomes a Poisson number of mean v · ``photons``, over ``photons``."""
+    """Count light: each value v becomes a Poisson number of mean v · ``photons``, divided by ``photons``."""
     bytes_ = _bytes(images).ravel()
     uniform = draws.uniform("noise", *images.shape[1:]).ravel()
     counts = np.zeros(len(bytes_))
@@ -89,7 +89,7 @@ def shot_noise(images: Images, draws: Draws, *, photons: float) -> Images:
 
 
 def impulse_noise(images: Images, draws: Draws, *, share: float) -> Images:
-    """Salt and pepper: a ``share`` of the values, each colour by itself, becomes 0 or 1."""
+    """Add salt and pepper: a ``share`` of the values, each colour by itself, becomes 0 or 1."""
     shape = images.shape[1:]
     hit = draws.uniform("hit", *shape) < share
     salt = draws.uniform("salt", *shape) < 0.5
@@ -97,17 +97,17 @@ def impulse_noise(images: Images, draws: Draws, *, share: float) -> Images:
 
 
 def speckle_noise(images: Images, draws: Draws, *, scale: float) -> Images:
-    """Normal noise in proportion to the value."""
+    """Add normal noise in proportion to the value."""
     return images + images * scale * draws.normal("noise", *images.shape[1:])
 
 
 def gaussian_blur(images: Images, draws: Draws, *, sigma: float) -> Images:
-    """Gaussian of standard deviation ``sigma``, pixels."""
+    """Blur by a Gaussian of standard deviation ``sigma`` pixels."""
     return smoothed(images, sigma)
 
 
 def glass_blur(images: Images, draws: Draws, *, sigma: float, reach: int, rounds: int) -> Images:
-    """Gaussian blur, then pixels that take the colour of a near one, then Gaussian blur again.
+    """Blur by a Gaussian, give each pixel the colour of a near pixel, and blur again.
 
     The paper says that pixels are shuffled. Its code copies: of two pixels to be exchanged, the second keeps its
     colour. So does this function. A pixel's source is -reach … reach-1 pixels away along each axis, and an edge of
@@ -126,7 +126,7 @@ def glass_blur(images: Images, draws: Draws, *, sigma: float, reach: int, rounds
 
 
 def defocus_blur(images: Images, draws: Draws, *, radius: float, alias: float) -> Images:
-    """A disk of ``radius`` pixels, its rim softened by a Gaussian of ``alias`` pixels on 3 × 3; edges reflect."""
+    """Blur by a disk of ``radius`` pixels, whose rim a 3 × 3 Gaussian of ``alias`` pixels softens; edges reflect."""
     reach = int(radius) + 1
     along = np.arange(-reach, reach + 1)
     squared = along**2
@@ -139,12 +139,12 @@ def defocus_blur(images: Images, draws: Draws, *, radius: float, alias: float) -
 
 
 def motion_blur(images: Images, draws: Draws, *, radius: float, sigma: float) -> Images:
-    """Movement along a line, at most 45 degrees off a row."""
+    """Blur by a movement along a line, at most 45 degrees off a row."""
     return streaked(images, radius, sigma, draws.between("angle", -45, 45))
 
 
 def zoom_blur(images: Images, draws: Draws, *, stop: float) -> Images:
-    """The mean of the image and its centre enlarged by 1, 1.01, … to below ``stop`` (or to it, by rounding)."""
+    """Average the image and its centre enlarged by 1, 1.01, … below ``stop`` (or up to it, by rounding)."""
     factors = np.arange(1, stop, 0.01)
     total = images.copy()
     for factor in factors:
@@ -153,7 +153,7 @@ def zoom_blur(images: Images, draws: Draws, *, stop: float) -> Images:
 
 
 def brightness(images: Images, draws: Draws, *, more: float) -> Images:
-    """``more`` is added to the value of hue, saturation and value, up to 1; black becomes grey."""
+    """Add ``more`` to the value of hue, saturation and value, up to 1. Black becomes grey."""
     value = images.max(axis=3, keepdims=True)
     raised = np.minimum(value + more, 1)
     is_lit = value > 0
@@ -161,16 +161,16 @@ def brightness(images: Images, draws: Draws, *, more: float) -> Images:
 
 
 def fog(images: Images, draws: Draws, *, density: float, decay: float) -> Images:
-    """Clouds of ``density`` are added, and the image is darkened so that its brightest value could stay."""
+    """Add clouds of ``density``, and darken the image so that its brightest value could stay."""
     brightest = images.max(axis=(1, 2, 3), keepdims=True)
     clouds = density * plasma(images.shape[1], decay, draws)[..., None]
     return (images + clouds) * brightest / (brightest + density)
 
 
 def frost(images: Images, draws: Draws, *, image: float, ice: float) -> Images:
-    """The image times ``image`` plus frost times ``ice``.
+    """Mix the image times ``image`` with frost times ``ice``.
 
-    Frost is needles of ice: ridges of clouds, and streaks in two directions, brighter where there is more.
+    Frost is needles of ice: ridges of clouds, and streaks in two directions. Thicker frost is brighter.
     """
     side = images.shape[1]
     clouds = plasma(side, 2.0, draws.named("ridges"))
@@ -199,7 +199,7 @@ def snow(
     sigma: float,
     image: float,
 ) -> Images:
-    """Flakes: enlarged noise above a threshold, blown along a line; and a whitened image, mixed with the original."""
+    """Whiten the image, and add flakes: enlarged noise above a threshold, blown along a line."""
     noise = draws.normal("flakes", *images.shape[1:3])[..., None]
     flakes = magnified(mean + scale * noise, zoom)
     flakes = np.where(flakes < threshold, 0, flakes)
@@ -224,7 +224,7 @@ def spatter(
     strength: float,
     mud: bool,
 ) -> Images:
-    """Drops of water, or of mud: smoothed noise above a threshold."""
+    """Add drops of water or mud: smoothed noise above a threshold."""
     noise = draws.normal("drops", *images.shape[1:3])
     liquid = smoothed(mean + scale * noise, sigma)
     if mud:
@@ -257,7 +257,7 @@ def lit(wet: Bool[np.ndarray, "H W"]) -> Float[np.ndarray, "H W"]:
 
 
 def contrast(images: Images, draws: Draws, *, factor: float) -> Images:
-    """Differences from each colour's mean over the image, times ``factor``."""
+    """Multiply the differences from each colour's mean over the image by ``factor``."""
     # whole numbers, whose sum has no order
     total = _bytes(images).sum(axis=(1, 2), keepdims=True, dtype=np.int64)
     height, width = images.shape[1:3]
@@ -266,7 +266,7 @@ def contrast(images: Images, draws: Draws, *, factor: float) -> Images:
 
 
 def saturate(images: Images, draws: Draws, *, factor: float, more: float) -> Images:
-    """The saturation of hue, saturation and value, times ``factor`` plus ``more``, up to 1; greys have a red hue."""
+    """Change the saturation of hue, saturation and value to ``factor`` times it + ``more``, up to 1; greys turn red."""
     value = images.max(axis=3, keepdims=True)
     lowest = images.min(axis=3, keepdims=True)
     coloured = value > lowest
@@ -278,7 +278,7 @@ def saturate(images: Images, draws: Draws, *, factor: float, more: float) -> Ima
 
 
 def jpeg_compression(images: Images, draws: Draws, *, quality: int) -> Images:
-    """Stored as JPEG of this quality, and read again."""
+    """Store the image as JPEG of this quality, and read it again."""
     changed = np.empty_like(images)
     for place, image in enumerate(_bytes(images)):
         buffer = io.BytesIO()
@@ -288,7 +288,7 @@ def jpeg_compression(images: Images, draws: Draws, *, quality: int) -> Images:
 
 
 def pixelate(images: Images, draws: Draws, *, share: float) -> Images:
-    """Shrunk to this share of the side, and enlarged again, by area averages."""
+    """Shrink the image to this share of its side, and enlarge it again, by area averages."""
     height, width = images.shape[1:3]
     few_columns = max(int(width * share), 1)
     few_rows = max(int(height * share), 1)
@@ -301,14 +301,14 @@ def pixelate(images: Images, draws: Draws, *, share: float) -> Images:
 
 
 def _bytes(images: Images) -> UInt8[np.ndarray, "N H W 3"]:
-    """Values as they are stored, 0 … 255."""
+    """The values as they are stored, 0 … 255."""
     return np.rint(images * 255).astype(np.uint8)
 
 
 def elastic_transform(
     images: Images, draws: Draws, *, reach: float, sigma: float, jitter: float
 ) -> Images:
-    """A random affine map, then a smooth random field of shifts. All three numbers are shares of the side.
+    """Apply a random affine map, then a smooth random field of shifts. All three numbers are shares of the side.
 
     Three corners of the middle third, lower right, upper right and upper left, move by up to ``jitter`` along each
     axis; the map that moves them so moves all pixels. Pixels would be shifted by up to ``reach`` if the field were not

@@ -1,4 +1,8 @@
-"""How many examples a dataset has, and how large they are, before any of it is on disk (data/images.csv)."""
+"""How many training examples a dataset has, and how large they are, before any is on disk (data/images.csv).
+
+The size of a test set is not here. ``test_sizes`` of a paper's audit.yaml has the published one. The size of ours
+follows from the parameters in config/datasets.yaml, and each measurement has it as ``n_test``.
+"""
 
 from typing import NamedTuple
 
@@ -8,14 +12,14 @@ from hypersphere.datasets import store
 from hypersphere.provenance import data_files
 
 SUPERCLASSES = 20
-"""CIFAR-100 has so many."""
+"""The number of superclasses of CIFAR-100."""
 
 
 class Size(NamedTuple):
     """The training examples of a dataset."""
 
     side: float
-    """Pixels of an image; of a sentence, its words, on average."""
+    """The side of an image in pixels, or the mean number of words of a sentence."""
     classes: int
     train: int
     about: bool = False
@@ -23,7 +27,7 @@ class Size(NamedTuple):
 
 
 def stated(dataset: Dataset) -> Size | None:
-    """The size of a dataset by data/images.csv and the parameters of its source, before any of it is on disk."""
+    """A dataset's size by data/images.csv and the parameters of its source; None: neither states it."""
     if dataset.source is None:
         return None
     name = dataset.source.name

@@ -29,9 +29,9 @@ from hypersphere.rounding import settled
 
 MANIFEST = "manifest.json"
 SCHEMA = 2
-"""Version of the folder's layout: a folder with another version is prepared again."""
+"""The version of the folder's layout. A folder with another version is prepared again."""
 CODE = "code"
-"""Key of the digest of the code and checksums that a dataset was prepared by, in its manifest."""
+"""The manifest's key for the digest of the code and checksums that prepared the dataset."""
 LABELS, ATTRIBUTE = "labels-{}", "attribute-{}"
 """File names of named arrays, without ``.npy``."""
 WORD = re.compile(r"[a-z0-9][a-z0-9_-]*")
@@ -39,7 +39,7 @@ WORD = re.compile(r"[a-z0-9][a-z0-9_-]*")
 CONTENT = {3: np.dtype(np.uint8), 2: np.dtype(np.int32)}
 """Type of a split's content, by the dimensions of one example: images [H, W, 3], or tokens [S, L]."""
 PIECE = 2**25
-"""Bytes of images that are read at once."""
+"""The number of bytes of images that are read at once."""
 
 
 class Named(dict[str, Any]):
@@ -82,7 +82,7 @@ class Prepared:
 
     @property
     def repeated(self) -> dict[str, Any] | None:
-        """How many images are there more than once; None where an earlier version prepared it and did not count."""
+        """How many images occur more than once; None: an earlier version prepared the dataset and did not count."""
         return self.manifest.get("repeated")
 
     @property
@@ -119,9 +119,10 @@ def _mapped(folder: Path, array: str) -> np.ndarray:
 def prepare(dataset: Dataset, data: Path, data_root: Path | None) -> Path:
     """Make sure that ``data/processed/<dataset.folder>`` exists, and return it.
 
-    It is prepared again if it is damaged, if other code prepared it, or if the source reads a folder without checksums
-    whose listing has changed. One that an earlier version prepared, which does not say by what code, is taken as it is.
-    ``data_root`` is a folder that already holds the source, and is only read; else downloads go to ``data/raw``.
+    The dataset is prepared again if it is damaged, if other code prepared it, or if the source reads a folder without
+    checksums whose listing has changed. A dataset from an earlier version, which does not name its code, is taken as it
+    is. ``data_root`` is a folder that already holds the source, and is only read. Without it downloads go to
+    ``data/raw``.
     """
     if dataset.source is None:
         raise HypersphereError(
@@ -152,7 +153,7 @@ def prepare(dataset: Dataset, data: Path, data_root: Path | None) -> Path:
 
 
 def ready(dataset: Dataset, data: Path, data_root: Path | None) -> Prepared:
-    """Open a prepared dataset, which is prepared first if it is not there; a damaged one is an error."""
+    """Open a prepared dataset; prepare it first, if it is missing. A damaged dataset is an error."""
     folder = data / "processed" / dataset.folder
     if not (folder / MANIFEST).exists():
         prepare(dataset, data, data_root)

@@ -18,7 +18,7 @@ from hypersphere.errors import HypersphereError
 
 BATCH_NORM = True
 SRGB = True
-"""Its input must be colours, from 0 to 1."""
+"""The encoder's input must be colours, from 0 to 1."""
 
 # Linear sRGB to XYZ, rows X, Y, Z. Each row sums to the white point D65, so that greys have a* = b* = 0.
 XYZ = (
@@ -26,12 +26,12 @@ XYZ = (
     (0.2126729, 0.7151522, 0.0721750),
     (0.0193339, 0.1191920, 0.9503041),
 )
-# Smallest and largest L*, a* and b* of any sRGB colour, reached in black and white, green and magenta, blue and yellow.
+# The smallest and largest L*, a* and b* of sRGB colours: black and white, green and magenta, blue and yellow.
 RANGES = ((0.0, 100.0), (-86.183, 98.234), (-107.860, 94.478))
 _KNEE = 0.04045
-"""Encoded value at which sRGB's curve changes from a line to a power."""
+"""The encoded value at which sRGB's curve changes from a line to a power."""
 _DELTA = 6 / 29
-"""Below ``_DELTA``³ CIE replaces the cube root by its tangent at that point."""
+"""The cube root of the share of light below which CIE replaces the cube root by its tangent."""
 
 
 class LabStreams(nn.Module):
@@ -100,7 +100,7 @@ def lab_streams(
 
 
 def to_lab(images: Float[Tensor, "n 3 h w"]) -> Float[Tensor, "n 3 h w"]:
-    """L* in [0, 100], a* and b* (CIE 1976) of sRGB images in [0, 1]; gradients are finite, in black too."""
+    """Convert sRGB images in [0, 1] to L* in [0, 100], a* and b* (CIE 1976). Gradients are finite, also for black."""
     power = ((images + 0.055) / 1.055) ** 2.4
     linear = torch.where(images > _KNEE, power, images / 12.92)  # light, as a share of white's
     red, green, blue = linear.unbind(1)

@@ -1,4 +1,4 @@
-"""What chance and rounding leave of a document's printed accuracies: audit/ on the numbers of its claims.
+"""How much chance and rounding explain in a document's printed accuracies: audit/ on the numbers of its claims.
 
 Four questions, each a table: is an effect beyond the error that the size of the test set alone gives; how many runs do
 the decimals allow; is an effect significant by Welch's test, at each number of runs; are odd and even last digits
@@ -33,7 +33,7 @@ TESTED = (
     "transfer_top1",
     "text_accuracy",
 )
-"""Metrics that are shares of test examples."""
+"""The metrics that are shares of test examples."""
 CONTRASTIVE = "contrastive_top1"  # an accuracy over an unknown number of pairs
 WAYS = (grim.MEASURED, grim.TRUNCATED, grim.RUNS_ROUNDED)
 """How the printed numbers may have come about."""
@@ -42,7 +42,7 @@ FEWEST = 8  # the least numbers of a group with a row of its own among the last 
 
 
 def printed_numbers(context: Context) -> ExactStudy:
-    """The tables below that are artifacts of the paper, and the answers to its claims about them."""
+    """Make those of the tables below that are artifacts of the paper, and answer the paper's claims about them."""
     document = context.config.papers[context.paper]
     audit = audit_file.load(context.config.audit_file(context.paper))
     claims = load(context.config.claims_file(context.paper))
@@ -172,12 +172,12 @@ def cell_of(claim: Claim, where: str, audit: Audit) -> Cell:
 
 
 def place_of(cell: Cell) -> tuple[str, str, str]:
-    """Where the variants stand that a cell may be compared with."""
+    """The place that a cell shares with the variants that it may be compared with."""
     return cell.where, cell.column, cell.metric
 
 
 def baseline_of(cell: Cell, variants: Collection[str], baselines: Sequence[str]) -> str:
-    """The first baseline among the variants; the cell itself if there is none, or if it is one."""
+    """The first baseline among the variants. A cell without one, or that is a baseline, has its own row."""
     if cell.row not in baselines:
         for name in baselines:
             if name in variants:
@@ -186,7 +186,7 @@ def baseline_of(cell: Cell, variants: Collection[str], baselines: Sequence[str])
 
 
 def in_order(tables: Iterable[str]) -> list[str]:
-    """Sorted by number, the main text first: ``Table 2``, ``Table 10``, ``Table A.3``."""
+    """The tables sorted by number, the main text first: ``Table 2``, ``Table 10``, ``Table A.3``."""
 
     def parts(table: str) -> list[int | str]:
         return [int(part) if part.isdigit() else part for part in re.split(r"(\d+)", table)]
@@ -202,7 +202,7 @@ def ranks_of(tables: Iterable[str]) -> dict[str, int]:
 def binomial_effects(cells: Iterable[Cell], repeated: RepeatedTables | None = None) -> pd.DataFrame:
     """One row per effect, with its error, and its place in the figure: every variant less its table's baseline.
 
-    Where tables repeat a setting, also the others less the first.
+    If tables repeat a setting, each later table less the first has rows, too.
     """
     known = [cell for cell in cells if cell.n_test]
     effects = list(chance.effects(known))
@@ -247,7 +247,7 @@ def binomial_effects(cells: Iterable[Cell], repeated: RepeatedTables | None = No
 
 
 def repeated_effects(cells: Iterable[Cell], repeated: RepeatedTables) -> list[Effect]:
-    """Cells of other tables less the same cell of the first table."""
+    """The effects of repetition: cells of other tables less the same cell of the first table."""
     of_first = {cell[1:4]: cell for cell in cells if cell.where == repeated.first}
     effects = []
     for cell in cells:
@@ -259,7 +259,8 @@ def repeated_effects(cells: Iterable[Cell], repeated: RepeatedTables) -> list[Ef
 def binomial_floor(cells: Sequence[Cell], effects: pd.DataFrame) -> pd.DataFrame:
     """One row per table: its accuracies and their median floor, its effects and how many are within their error.
 
-    Beside them: how many effects would be beyond their error by chance, and the probability of as many as there are.
+    A row also has the number of effects that chance would put beyond their error, and the probability of as many as
+    there are.
     """
     rows = []
     for table in in_order([*(cell.where for cell in cells), *effects["table"]]):
@@ -297,7 +298,7 @@ def binomial_floor(cells: Sequence[Cell], effects: pd.DataFrame) -> pd.DataFrame
 
 
 def seed_counts(cells: Sequence[Cell]) -> pd.DataFrame:
-    """How many cells n runs fit, and what fits all cells, for each table with informative cells and each way."""
+    """How many cells each number of runs fits, and which fit all cells: a row for each table and way of printing."""
     numbers = range(1, grim.MOST + 1)
     rows = []
     for table, way in product(in_order(cell.where for cell in cells), WAYS):
@@ -350,9 +351,9 @@ def welch_tests(effects: Iterable[Effect]) -> pd.DataFrame:
 def printed_tests(tests: pd.DataFrame) -> pd.DataFrame:
     """A row for each method and variant of a table that has several, and one for each table.
 
-    Counts of effects with p below ``LEVEL`` at each number of runs, and of what ``welch_tests`` says. Then the range of
-    p at three runs, and the chance that as many independent p, uniform where no variant differs, would all be at least
-    the smallest.
+    A row counts the effects with p below ``LEVEL``: at each number of runs, always, and never. It has the range of p at
+    three runs. Its ``chance`` is the probability that as many independent p are all at least the
+    smallest, if no variant differs and each p is uniform.
     """
     below = {f"below_{n}": tests[f"p_{n}"] < LEVEL for n in SHOWN}
     of_group = tests.assign(**below)

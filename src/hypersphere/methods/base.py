@@ -1,7 +1,7 @@
 """The base class of methods, their parts, their input and their output.
 
-A method is wiring: which network sees which view, where gradients flow, and what is kept from step to step. What is
-kept is a buffer or a frozen copy, so that it is in ``state_dict`` and a run can be resumed. Random draws are keyed, so
+A method is wiring: which network sees which view, where gradients flow, and what stays from step to step. All that
+stays is a buffer or a frozen copy, so that it is in ``state_dict`` and a run can be resumed. Random draws have keys, so
 that no generator has to be stored.
 
 Shapes: v views (1 or 2) of n images, d dimensions of an embedding.
@@ -105,8 +105,8 @@ class Method(nn.Module):
         """Move targets and memories. Called after every optimiser step.
 
         Args:
-            before: share of the schedule's steps that was done before this step: 0 at the first.
-            after: share that is done with it.
+            before: share of the schedule's steps that were done before this step; 0 at the first step.
+            after: share of the schedule's steps that are done after this step.
         """
 
 

@@ -32,7 +32,7 @@ from hypersphere.training.determinism import make_deterministic
 from hypersphere.training.frozen import load_frozen, weight_files
 
 EvaluationRow = tuple[str | int | float | None, ...]
-"""Values of the columns."""
+"""The values of one row, in the order of the columns of ``EVALUATION``."""
 
 
 def evaluate_batch(plan: Plan, batch: BatchOfRuns) -> None:
@@ -42,7 +42,7 @@ def evaluate_batch(plan: Plan, batch: BatchOfRuns) -> None:
 
 
 def evaluate_runs(plan: Plan, runs: Sequence[Run]) -> None:
-    """Evaluate runs by all their protocols, and raw pixels, which are a control, by those that can."""
+    """Evaluate runs by all their protocols, and raw pixels, the control, by the protocols that can measure them."""
     make_deterministic(plan.config.scale.threads)
     with devices.acquire(plan.config.settings.device) as device:
         for run in runs:
@@ -99,10 +99,11 @@ def inputs(run: Run, asked: Evaluation, manifest: dict[str, Any]) -> dict[str, s
 def _measured(
     run: str, protocol: Protocol, at: At, frozen: Frozen | None
 ) -> tuple[list[EvaluationRow], ProbeResult | None]:
-    """A row for each value of one encoder on one dataset, and all that its probe says.
+    """A row for each value of one encoder on one dataset, and the probe's whole result.
 
-    Of an encoder that diverged (None), or of which the probe finds nothing to measure: a row for each measure, and
-    None. A single value that is not finite is undefined; that of a part of the images, which may be too few, is empty.
+    An encoder that diverged (None) has a row for each measure, and no result. So has an encoder that the probe cannot
+    measure. A single value that is not finite is undefined; for a part of the images it is empty, because a
+    part may have too few images.
     """
     epoch, target = at
     probe = protocol.probe
@@ -141,7 +142,7 @@ def _open(plan: Plan, dataset: str) -> store.Prepared:
 def _about(
     plan: Plan, protocol: Protocol, run: Run | None, weights: dict[str, str], at: Iterable[At]
 ) -> dict[str, Any]:
-    """What determines an evaluation's bytes: a file with all of this in its manifest is current."""
+    """All that determines an evaluation's bytes. A file with all of it in its manifest is current."""
     pairs = sorted(at)
     names = {target for _, target in pairs}
     if run is not None:
@@ -178,9 +179,9 @@ def _write(
     about: dict[str, Any],
     device: torch.device,
 ) -> None:
-    """Probe encoders, of which None diverged. Write rows, tables and pictures, and beside them their manifest.
+    """Probe encoders (None: it diverged), and write rows, tables, pictures, and their manifest beside them.
 
-    It has their checksums and ``about``.
+    The manifest has checksums of these files, and ``about``.
     """
     rows: list[EvaluationRow] = []
     tables: dict[Path, pd.DataFrame] = {}

@@ -16,9 +16,9 @@ from hypersphere.datasets.types import CLASS, PROBE, TRAIN
 from hypersphere.errors import NotFiniteError
 
 BLOCK = 512
-"""Images per forward pass; batch norm is in evaluation mode, so results do not depend on it."""
+"""The number of images per forward pass. Results do not depend on it: batch norm is in evaluation mode."""
 Layer = Literal["backbone", "embeddings"]
-"""The encoder's output, or its head's."""
+"""The layer that a probe measures: the encoder's output, or the head's."""
 
 
 class Frozen:
@@ -33,9 +33,9 @@ class Frozen:
         data: the prepared dataset.
         device: where to compute; results stay there.
         layer: the default layer of ``features``.
-        run: how the encoder was trained, for a probe that repeats some of it; None of raw pixels, which no such probe
-            measures.
-        home: the same encoder on the dataset that it was trained on; None: this is it.
+        run: how the encoder was trained, for a probe that repeats some of the training. Raw pixels have None, and no
+            such probe measures them.
+        home: the same encoder on the dataset that it was trained on; None: ``data`` is that dataset.
     """
 
     def __init__(
@@ -83,7 +83,7 @@ class Frozen:
         return self._cache[split, layer]
 
     def _blocks(self, split: str) -> Iterator[Float[Tensor, "n 3 h w"]]:
-        """A split's images as the encoder takes them, some at once."""
+        """A split's images in the form that the encoder takes, a block at a time."""
         images = self.images(split)
         for first in range(0, len(images), BLOCK):
             block = torch.from_numpy(np.array(images[first : first + BLOCK]))
@@ -103,7 +103,7 @@ class Frozen:
         return _through(self.encoder, images.to(self.device).split(BLOCK), "features", "given")
 
     def split(self, name: str) -> PreparedSplit:
-        """A split, memory-mapped once: probes ask for some a hundred times. ``train`` is ``probe``, if there is one."""
+        """A split, memory-mapped once, because probes ask often. ``train`` is the split ``probe``, if there is one."""
         if name not in self._mapped:
             source = PROBE if name == TRAIN and PROBE in self.splits else name
             self._mapped[name] = self._data.split(source)

@@ -72,7 +72,7 @@ def norm_confidence(frozen: Frozen, *, k: PositiveInt = 200) -> ProbeResult:
     bank, labels = frozen.features(TRAIN), frozen.labels(TRAIN)
     votes = vote(bank, frozen.features(TEST), labels, frozen.classes(), k).cpu().numpy()
     confidence = share(votes)
-    # of equal votes the lower class wins, as in `knn`
+    # if votes are equal, the lower class wins, as in `knn`
     truth = frozen.labels(TEST).cpu().numpy()
     right = np.equal(votes.argmax(axis=1), truth)
     looks = appearance(frozen.images(TEST))
@@ -97,8 +97,8 @@ def share(votes: Float[np.ndarray, "n c"]) -> PerImage:
 def appearance(images: UInt8[np.ndarray, "n h w 3"]) -> dict[str, PerImage]:
     """Contrast, brightness and edge density of each image.
 
-    Of luminance (``gray``) from 0 to 1: its standard deviation and mean over pixels, and the mean length of its
-    gradient per pixel by Sobel's operator; pixels at the border are repeated beyond it.
+    They are the standard deviation and mean of luminance (``gray``, 0 to 1) over pixels, and the mean length of its
+    gradient per pixel by Sobel's operator. Pixels at the border are repeated beyond it.
     """
     contrast, brightness, edge = [], [], []
     for first in range(0, len(images), BLOCK):
@@ -124,7 +124,7 @@ def _slope(
 
 
 def auroc(positive: Bool[np.ndarray, "n"], by: PerImage) -> float:
-    """Area under the ROC curve, percent: pairs whose positive one has more, ties counting half; NaN without a pair."""
+    """The area under the ROC curve in percent: pairs whose positive image has more. A tie is half; NaN: no pair."""
     from sklearn.metrics import roc_auc_score  # here, because its import takes a second
 
     if not 0 < positive.sum() < len(positive):

@@ -21,7 +21,7 @@ class ProbeResult(NamedTuple):
     """A probe's numbers for one encoder on one dataset."""
 
     values: dict[str, float]
-    """By measure, with the readings that distinguish values of one measure: ``norm;split=train``."""
+    """The numbers by measure, with the reading where a measure has several values: ``norm;split=train``."""
     table: pd.DataFrame | None = None
     """Further data for figures, in tidy rows: for example a norm per image."""
     pictures: UInt8[np.ndarray, "n h w 3"] | None = None

@@ -9,7 +9,8 @@ from pathlib import Path
 
 from hypersphere import files
 from hypersphere.config import records
-from hypersphere.config.plan import MANIFEST, Plan
+from hypersphere.config.file_names import MANIFEST
+from hypersphere.config.plan import Plan
 from hypersphere.provenance import markers
 
 

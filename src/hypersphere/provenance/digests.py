@@ -16,16 +16,17 @@ from typing import Any
 from hypersphere import files
 from hypersphere.config import claims, paper_code, registry
 from hypersphere.config.artifacts import HISTORY, Protocol, Studied
-from hypersphere.config.plan import MANIFEST, BatchOfRuns, Plan
+from hypersphere.config.file_names import MANIFEST
+from hypersphere.config.plan import BatchOfRuns, Plan
 from hypersphere.config.project import OF_JOBS, Config
 from hypersphere.config.run import Dataset, Run
 from hypersphere.provenance import data_files
 from hypersphere.provenance.sources import closure, code_digest
 
 WRITER = "hypersphere.report.writer"
-"""Writes the files of every artifact; the module of the artifact's kind gives what is in them."""
+"""The module that writes the files of every artifact. The module of the artifact's kind gives their content."""
 EXACT_CLAIMS = "hypersphere.statistics.exact_claims"
-"""Judges the claims that theorems and exact studies answer."""
+"""The module that judges the claims which theorems and exact studies answer."""
 PACKAGES = (
     "torch",
     "torchvision",
@@ -36,7 +37,7 @@ PACKAGES = (
 )
 """The packages whose versions a manifest names."""
 VECTOR = ("avx", "amx", "fma", "asimd", "sve", "sse4")
-"""How the names of a processor's vector instructions begin, which change floating-point results."""
+"""The beginnings of the names of vector instructions. They change floating-point results."""
 
 
 def run_digest(run: Run) -> str:
@@ -85,7 +86,7 @@ def protocol_digest(protocol: Protocol, run: Run | None) -> str:
 def evaluation_digest(plan: Plan, batch: BatchOfRuns) -> str:
     """Digest of the evaluations that a batch's runs need, and of all code that decides them, given the weights.
 
-    What decides the evaluations of raw pixels beside them is among it.
+    Raw pixels are measured beside the runs, and what decides their evaluations is in the digest, too.
     """
     evaluations = []
     for run in batch.runs:
@@ -109,7 +110,7 @@ def theory_digest(plan: Plan) -> str:
 
 
 def simulation_digest(plan: Plan, paper: str) -> str:
-    """Digest of a paper's exact artifacts, labels and sentences, and of all code and rules of results and claims."""
+    """Digest of a paper's exact artifacts, labels and sentences, and of the code and rules that make and judge them."""
     config = plan.config
     declared = config.papers[paper]
     artifacts = {}
@@ -160,7 +161,7 @@ def artifact_digest(plan: Plan, paper: str, artifact: str) -> str:
         "hypersphere.statistics.measure", "hypersphere.statistics.judge", WRITER, module
     )
     recorded = _recorded(plan, runs)
-    # a column of claims
+    # their number is in a column of the claims' table
     open_choices = {name: len(choices) for name, choices in document.open_choices.items()}
     return files.digest(
         [
@@ -201,7 +202,7 @@ def claims_digest(plan: Plan) -> str:
 
 
 def scorecard_digest(plan: Plan, *texts: str) -> str:
-    """Digest of all that the page of a scale shows, except results: code, kinds, texts, labels, scale."""
+    """Digest of all that a scale's page shows, except results: code, kinds, texts, labels, scale."""
     page = _page(plan.config, "hypersphere.report.scorecard", texts)
     return files.digest([*page, claims_digest(plan)])
 
@@ -213,7 +214,7 @@ def report_digest(config: Config, *texts: str) -> str:
 
 
 def _choices(config: Config) -> Any:
-    """What documents declare."""
+    """The declarations of all documents, as plain data."""
     return {name: paper.model_dump(mode="json") for name, paper in config.papers.items()}
 
 
@@ -260,19 +261,19 @@ def _rules(config: Config) -> Any:
 
 
 def file_digest(file: Path | str) -> str:
-    """Digest of a template's bytes, or ``missing``."""
+    """Digest of a file's bytes, or ``missing``."""
     return files.sha256(Path(file))[:16] if Path(file).is_file() else "missing"
 
 
 def environment() -> dict[str, Any]:
     """Versions, the processor, and the instructions that torch computes with, for the manifest."""
-    from torch.backends import cpu  # whoever asks has trained or measured with it
+    from torch.backends import cpu  # imported here: whoever asks has trained or measured with torch
 
     versions = dict.fromkeys(PACKAGES, "not installed")
     for name in versions:
         with contextlib.suppress(metadata.PackageNotFoundError):
             versions[name] = metadata.version(name)
-    # of Linux; elsewhere the processor's vector instruction sets are not known
+    # Linux alone has the file; elsewhere the vector instructions are not known
     about = Path("/proc/cpuinfo")
     lines = about.read_text().splitlines() if about.exists() else []
     flags = []

@@ -22,10 +22,10 @@ from hypersphere.errors import HypersphereError
 from hypersphere.provenance.manifest import check_evaluation, check_run
 from hypersphere.provenance.tables import EVALUATION
 
-ONCE = ("status", "epochs", "level", "data", "files", "history")
-"""What two records of one key must share. The first's times, plan and number of cores stay."""
+OF_RECORD = ("status", "epochs", "level", "data", "files", "history")
+"""The fields in which two records of one key must agree. Times, plan and number of cores stay as they came first."""
 OF_PLACE = ("value", "n_test", "classes", "status")
-"""What two answers at one place must share."""
+"""The fields in which two answers at one place must agree."""
 
 
 def pack(plan: Plan, run: Run) -> Path:
@@ -48,7 +48,7 @@ def pack(plan: Plan, run: Run) -> Path:
         "scale": plan.config.scale_name,
         "level": plan.config.scale.level,
         "run": run.model_dump(mode="json"),
-        "plan": ";".join(_confirmed(plan, run)),
+        "plan": ";".join(_confirmed_studies(plan, run)),
         "history": _history(plan.run_folder(run.name)),
         "evaluations": evaluations,
         "pixels": pixels,
@@ -63,12 +63,12 @@ def pack(plan: Plan, run: Run) -> Path:
 
 
 class _Answers:
-    """The answers of probes, read from their files, with what was said beside them."""
+    """Reads the answers of probes from their files, and collects what the manifests say of their making."""
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
         self.evaluated_by: dict[str, Any] = {}
-        """How they were measured, by its digest."""
+        """The ways in which the answers were measured, each by its digest."""
         self.datasets: dict[str, TextRow] = {}
         """The row of datasets.csv of each dataset whose repeated images were counted, by its name."""
 
@@ -92,7 +92,7 @@ class _Answers:
 
 
 def _history(folder: Path) -> list[dict[str, str | None]]:
-    """What a run recorded after each epoch, as text; None: a number that is not finite."""
+    """The rows of a run's history.csv as text; a number that is not finite is None."""
     rows = []
     text = io.StringIO(files.read_text(folder / "history.csv"), newline="")
     for row in csv.DictReader(text):
@@ -101,11 +101,12 @@ def _history(folder: Path) -> list[dict[str, str | None]]:
     return rows
 
 
-def _confirmed(plan: Plan, run: Run) -> list[str]:
+def _confirmed_studies(plan: Plan, run: Run) -> list[str]:
     """The studies that a run confirms, each with its plan's digest, sorted."""
     named = set()
     for cell in plan.cells:
         if cell.run is not None and cell.run.name == run.name:
+            # The first name of a study has the digest of its present plan.
             named.update(confirms(cell, plan.config)[:1])
     return sorted(named)
 
@@ -113,8 +114,8 @@ def _confirmed(plan: Plan, run: Run) -> list[str]:
 def folder_of(plan: Plan) -> Path:
     """Where records of the plan's scale go: ``evidence/<scale>/`` for the laptop, workstation and published scales.
 
-    Those of other scales, and of scales with a changed number, go to the scale's results folder, so that they are not
-    taken for evidence.
+    Records of other scales, and of scales with a changed number, go to the scale's results folder, so that nobody takes
+    them for evidence.
     """
     changed = plan.config.scale_name != plan.config.settings.scale
     if plan.config.scale.level == "quick" or changed:
@@ -125,9 +126,9 @@ def folder_of(plan: Plan) -> Path:
 def add(
     folder: Path, new: Sequence[Record], plan: Plan, datasets: Sequence[TextRow] = ()
 ) -> list[Record]:
-    """Add the rows of records to the tables of ``folder``, those that are not there yet: all of them, or none.
+    """Add new records, with the rows of their ``datasets``, to the tables of ``folder``: all of them, or none.
 
-    With them go the rows of their ``datasets``.
+    Rows that are there already are not added again.
 
     One process at a time adds rows; the others wait for its lock. A table is replaced whole, the runs last, so that a
     reader never meets a run without the rest of it. A record that contradicts one that is there is refused by a
@@ -157,7 +158,7 @@ def add(
 
 
 def _write(folder: Path, tables: Mapping[str, list[TextRow]]) -> None:
-    """Write all tables, in which each row is once: several records name one machine."""
+    """Write all tables. Each row is there once, although several records name one machine."""
     for name, columns in records.TABLES.items():
         # In the order of our columns, whatever the file had before.
         distinct = dict.fromkeys(map(itemgetter(*columns), tables[name]))
@@ -167,25 +168,26 @@ def _write(folder: Path, tables: Mapping[str, list[TextRow]]) -> None:
 
 
 def _not_there(folder: Path, there: list[TextRow], given: Iterable[TextRow]) -> list[TextRow]:
-    """The rows of datasets that a folder does not have yet; one that differs from what is there is refused."""
+    """The given rows of datasets that a folder lacks. A row that differs from the folder's row is refused."""
     known = {row["dataset"]: row for row in there}
     for row in given:
+        old = known.setdefault(row["dataset"], row)
         for field in ("data", "counts"):
-            if known.setdefault(row["dataset"], row)[field] != row[field]:
+            if old[field] != row[field]:
                 where = f"{folder / 'datasets.csv'}: {row['dataset']}"
                 raise HypersphereError(f"{where}: {field}: differs from the row that is there")
     return [row for row in known.values() if row not in there]
 
 
 def _missing(folder: Path, old: Record, new: Record) -> dict[str, list[TextRow]]:
-    """The rows of a record that its key does not have yet: new answers, and how they were measured."""
-    for table, field in _contradictions(old, new):
+    """The rows that a record adds to an older one of its key: new answers, and how they were measured."""
+    for table, contradiction in _contradictions(old, new):
         raise HypersphereError(
-            f"{folder / table}.csv: {new.name}: {field}differs from the record that is there, "
+            f"{folder / table}.csv: {new.name}: {contradiction} differs from the record that is there, "
             f"though both have the key {new.key}"
         )
-    evaluations = _further(old.evaluations, new.evaluations)
-    pixels = _further(old.pixels, new.pixels)
+    evaluations = _at_new_places(old.evaluations, new.evaluations)
+    pixels = _at_new_places(old.pixels, new.pixels)
     used = {one.by for one in (*evaluations, *pixels)}
     further = {
         "evaluations": evaluations,
@@ -197,30 +199,31 @@ def _missing(folder: Path, old: Record, new: Record) -> dict[str, list[TextRow]]
     return {**rows, "runs": []}
 
 
-def _further(old: Iterable[Measurement], new: Iterable[Measurement]) -> list[Measurement]:
+def _at_new_places(old: Iterable[Measurement], new: Iterable[Measurement]) -> list[Measurement]:
     """The new answers at places where nothing was measured before."""
     places = {one.place for one in old}
     return [one for one in new if one.place not in places]
 
 
 def _contradictions(old: Record, new: Record) -> Iterator[tuple[str, str]]:
-    """Where two records of one key differ: the table, and the field, with what each says of an answer."""
-    for field in ONCE:
+    """Where two records of one key differ: the table, and the field with what each record says of an answer."""
+    for field in OF_RECORD:
         if getattr(old, field) != getattr(new, field):
-            yield ("history" if field == "history" else "runs"), f"{field}: "
+            yield ("history" if field == "history" else "runs"), f"{field}:"
     for there, given in ((old.evaluations, new.evaluations), (old.pixels, new.pixels)):
         before = {one.place: one for one in there}
         for one in given:
             was = dict(before.get(one.place, one))
             for field, now in one:
                 if field in OF_PLACE and was[field] != now:
-                    yield "measurements", f"{field}: {one} ({was[field]} there, {now} given) "
+                    yield "measurements", f"{field}: {one} ({was[field]} there, {now} given)"
 
 
 def take_in(plan: Plan, folder: Path) -> list[Record]:
     """Add the records of a folder to ``evidence/<scale>/``: all of them, or none if one is wrong.
 
-    Each must be of this scale, and of what the config declares (``undeclared``). Returns the new or changed.
+    Each record must be of this scale, and the config must declare it (``undeclared``). Returns the records that are new
+    or changed.
     """
     if not (folder / "runs.csv").exists() and not (folder / "runs.csv").is_symlink():
         tables = ", ".join(f"{name}.csv" for name in records.TABLES)
@@ -232,9 +235,9 @@ def take_in(plan: Plan, folder: Path) -> list[Record]:
 
 
 def undeclared(plan: Plan, every: Iterable[Record], folder: Path) -> Iterator[str]:
-    """What records of a folder say that the config does not declare: a sentence of each such record.
+    """Yield a sentence for each record of a folder that says what the config does not declare.
 
-    Nothing counts it. Where records are read it may be of an earlier config, and stays; it is not taken in.
+    Such a record counts in nothing. An old one stays, as its config may be an earlier one; a new one is not taken in.
     """
     protocols: set[str] = set()
     for of_paper in plan.protocols.values():
@@ -243,7 +246,7 @@ def undeclared(plan: Plan, every: Iterable[Record], folder: Path) -> Iterator[st
     studies = defaultdict[str, set[str]](set)
     for cell in plan.cells:
         if cell.run is not None:
-            runs.add(_but_its_seed(cell.run))
+            runs.add(_without_seed(cell.run))
             studies[cell.run.name].update(confirms(cell, plan.config))
     for record in every:
         of_run = f"{folder / 'runs.csv'}: {record.name}"
@@ -252,7 +255,7 @@ def undeclared(plan: Plan, every: Iterable[Record], folder: Path) -> Iterator[st
         measured = _undeclared_answer(record, protocols, plan.config.datasets)
         if dataset != plan.config.datasets.get(dataset.name):
             yield f"{of_run}: run: dataset: config/datasets.yaml declares no such {dataset.name}"
-        elif _but_its_seed(record.run) not in runs:
+        elif _without_seed(record.run) not in runs:
             yield f"{of_run}: run: no artifact of scale {plan.config.scale_name} asks for it"
         elif strange:
             yield f"{of_run}: plan: no study has this run under {strange[0]}"
@@ -260,8 +263,8 @@ def undeclared(plan: Plan, every: Iterable[Record], folder: Path) -> Iterator[st
             yield f"{folder / 'measurements.csv'}: {record.name}: {measured}"
 
 
-def _but_its_seed(run: Run) -> str:
-    """What says which run it is: a record may be of another seed than those that the scale lists."""
+def _without_seed(run: Run) -> str:
+    """The settings of a run but its seed: a record may have a seed that the scale does not list."""
     return run.model_dump_json(exclude={"seed"})
 
 

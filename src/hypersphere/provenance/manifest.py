@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from hypersphere import files
-from hypersphere.config.plan import MANIFEST, Plan
+from hypersphere.config.file_names import MANIFEST
+from hypersphere.config.plan import Plan
 from hypersphere.errors import DamagedError, HypersphereError
 
 AGAIN = "; run again to make it again"

@@ -14,7 +14,8 @@ from typing import Any
 
 from hypersphere import files
 from hypersphere.config.cells import raw_pixels
-from hypersphere.config.plan import MANIFEST, BatchOfRuns, Plan
+from hypersphere.config.file_names import MANIFEST
+from hypersphere.config.plan import BatchOfRuns, Plan
 from hypersphere.config.run import Run
 from hypersphere.errors import DamagedError, HypersphereError
 from hypersphere.provenance.manifest import SCORECARD, check_files
@@ -32,7 +33,7 @@ OF_RUNS = (MANIFEST, "claims.json")
 
 
 def write(marker: Path, manifests: Iterable[Path]) -> None:
-    """Write a marker of what manifests below its results folder say now."""
+    """Write a marker with a digest of what each manifest says now. All lie below the marker's results folder."""
     results = marker.parents[1]
     content = {}
     for path in manifests:
@@ -48,7 +49,7 @@ def write_prepared(marker: Path, datasets: Mapping[str, str], failed: Mapping[st
     files.write_sealed(marker, {"datasets": dict(datasets), "failed": dict(failed)})
 
 
-def recorded(plan: Plan, batch: str) -> Path:
+def recorded_marker(plan: Plan, batch: str) -> Path:
     """results/<scale>/batches/<batch>.recorded.json: the marker of a batch's records."""
     return plan.config.results / "batches" / f"{batch}.recorded.json"
 
@@ -80,7 +81,8 @@ def of_tables(
 ) -> list[Path]:
     """The manifests of tables, figures and pages in a results folder.
 
-    Artifacts made from runs and exact studies have them; ``every``: the whole scale has some too.
+    ``measured`` are artifacts made from runs, and ``studied`` those of exact studies. ``every`` adds those of
+    the whole scale.
     """
     config = plan.config
     papers = dict.fromkeys(paper for paper, _ in studied)
@@ -99,16 +101,20 @@ def of_tables(
 def _results(manifest: dict[str, Any]) -> str:
     """Digest of a manifest's results, without snapshots, which may be removed, and without times and machines.
 
-    What is said of repeated images is among them, where they were counted.
+    The counts of repeated images are among the results, if they were counted.
     """
-    kept = [name for name in manifest["files"] if not name.startswith("snapshots/")]
-    results = {name: manifest["files"][name] for name in kept}
+    lasting = [name for name in manifest["files"] if not name.startswith("snapshots/")]
+    results = {name: manifest["files"][name] for name in lasting}
     counted = [manifest["repeated"]] if "repeated" in manifest else []
     return files.digest([manifest.get("status"), manifest.get("epochs"), results, *counted])
 
 
 def check(marker: Path) -> None:
-    """Check that a marker is true of its manifests, and these of their files. It is the proof of what is not."""
+    """Check that a marker is what its manifests say, and that each manifest is true of its files.
+
+    Raises:
+        DamagedError: something is not true; the marker is the proof that must go.
+    """
     try:
         for name, digest in files.read_sealed(marker)["manifests"].items():
             path = marker.parents[1] / name
@@ -121,7 +127,10 @@ def check(marker: Path) -> None:
 
 
 def lost(plan: Plan) -> list[DamagedError]:
-    """The markers and manifests, of what the setting ``only`` chooses, that are not true. Nothing is removed."""
+    """The errors of all markers and manifests, among those that ``only`` chooses, which are not true.
+
+    Nothing is removed.
+    """
     config = plan.config
     batches = plan.chosen_batches.values()
     every = not config.settings.only
@@ -165,7 +174,7 @@ def _check_prepared(folder: Path, marker: Path) -> None:
 
 
 def _digest_of_arrays(manifest: Path) -> Any:
-    """The digest of a prepared dataset, whose arrays are there, with the sizes that its manifest lists."""
+    """The digest of a prepared dataset. Its arrays must be there, and as large as its manifest lists."""
     content = files.read_sealed(manifest)
     for name, about in content.get("files", {}).items():
         path = manifest.parent / name

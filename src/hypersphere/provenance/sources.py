@@ -25,6 +25,7 @@ _WORDS = ("errors", "files")
 _PLANNING = (
     "config.artifacts",
     "config.cells",
+    "config.file_names",
     "config.project",
     "config.plan",
     "config.resolve",

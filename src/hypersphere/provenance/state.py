@@ -1,4 +1,7 @@
-"""A run's folder: whether the run is finished, the one answer for all who ask, and who holds the folder."""
+"""The state of a run's folder: whether the run is finished, and which process holds the folder.
+
+config/file_names.py has the names of its files.
+"""
 
 import math
 from collections.abc import Iterator
@@ -10,7 +13,7 @@ from typing import Any, NamedTuple
 from filelock import FileLock, Timeout
 
 from hypersphere import files
-from hypersphere.config.plan import MANIFEST, RESUME, UNFINISHED
+from hypersphere.config.file_names import MANIFEST, RESUME, UNFINISHED
 from hypersphere.errors import HypersphereError
 from hypersphere.provenance.manifest import check_files
 
@@ -47,7 +50,7 @@ class Found(NamedTuple):
 
 
 def look(folder: Path, largest: float = math.inf) -> Found:
-    """What a run's folder holds, by its manifest and files; those of more than ``largest`` bytes need only be there."""
+    """What a run's folder holds, by its manifest and files. A file of more than ``largest`` bytes need only exist."""
     path = folder / MANIFEST
     if not path.is_file():
         begun = any(folder.glob(f"{UNFINISHED}*/{RESUME}"))

@@ -1,4 +1,4 @@
-"""An artifact: its declaration, its points with our numbers and the printed ones, and what is shown of it."""
+"""An artifact: its declaration, its points with our numbers and the printed ones, and its table for the reader."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -34,7 +34,7 @@ MEASURED = (
     "n_diverged",
     "n_undefined",
 )
-"""Columns of summary.csv that the csv of an artifact repeats."""
+"""The columns of summary.csv that the csv of an artifact repeats."""
 EFFECT = {
     "baseline": "baseline",
     "effect": "effect",
@@ -43,7 +43,7 @@ EFFECT = {
     "p_holm": "p_holm",
     "low_power": "low_power",
 }
-"""Columns of effects.csv that it repeats, by their names in it."""
+"""The columns of effects.csv that the csv of an artifact repeats, by their names in that csv."""
 FIELDS = (
     "coordinates",
     "method",
@@ -58,7 +58,7 @@ FIELDS = (
     "missing",
     "scale",
 )
-"""Columns of the csv of a table, and of a figure that is drawn from means."""
+"""The columns of the csv of a table, and of a figure that is drawn from means."""
 SINGLE = FIELDS[: FIELDS.index("mean")]
 """The first columns of the csv of a figure that shows several values of a cell."""
 
@@ -80,6 +80,8 @@ class Text(NamedTuple):
 
 
 class Line(NamedTuple):
+    """One row of a table."""
+
     labels: tuple[str, ...]
     cells: tuple[Text, ...]
     control: bool = False
@@ -97,6 +99,8 @@ class Grid(NamedTuple):
 
 
 class Shown(NamedTuple):
+    """An artifact as pages show it."""
+
     id: str
     title: str
     notes: tuple[str, ...]
@@ -121,7 +125,7 @@ class Context:
 
     @property
     def artifact(self) -> Any:
-        """Its declaration: Measured or Studied."""
+        """The artifact's declaration, a Measured or a Studied."""
         return self.paper.artifacts[self.name]
 
 
@@ -153,7 +157,7 @@ class Point:
 
     @property
     def label(self) -> str:
-        """The measure in print."""
+        """The name of the measure for readers."""
         return words.measure(str(self.coordinates["measure"]))
 
     def number(self, name: str) -> float:
@@ -170,7 +174,7 @@ class Point:
 
     @property
     def was_run(self) -> bool:
-        """Whether there is a number, or a run that has none."""
+        """Whether a run was made, with a number or without."""
         return not math.isnan(self.mean) or bool(self.lost)
 
     @property
@@ -195,7 +199,7 @@ class Point:
 
     @property
     def ours(self) -> str:
-        """``83.2 ± 0.5 (5)``; n in parentheses."""
+        """Our number, with its spread and n in brackets: ``83.2 ± 0.5 (5)``."""
         lost = self.lost
         if math.isnan(self.mean):
             # a history, for example, has no value of epoch 0
@@ -214,7 +218,7 @@ class Point:
 
     @property
     def interval(self) -> tuple[float, float]:
-        """The interval of the effect; NaN where there is none, or none that says more than the measure's own range."""
+        """The interval of the effect; NaN: there is no interval, or it is wider than the measure's range."""
         # an A/A comparison has its own interval
         kind = "" if self.effect.get("in_family") is False else "_holm"
         low = float(self.effect.get(f"low{kind}", math.nan))
@@ -224,7 +228,7 @@ class Point:
 
     @property
     def ends(self) -> tuple[float, float]:
-        """The interval of the mean, as far as the measure goes; NaN where there is none."""
+        """The interval of the mean, cut to the measure's range; NaN: there is no interval."""
         within = self.measure.within
         return within(self.number("low")), within(self.number("high"))
 
@@ -235,7 +239,7 @@ class Point:
 
     @property
     def difference(self) -> str:
-        """``+1.2 [+0.4, +2.0]``; ``baseline`` for the baseline; empty without a comparison."""
+        """The difference in words: ``+1.2 [+0.4, +2.0]``, or ``baseline``; empty without a comparison."""
         if self.is_baseline:
             return "" if math.isnan(self.mean) else "baseline"
         if math.isnan(self.mean) or math.isnan(self.gain):
@@ -261,7 +265,7 @@ class Point:
 
     @property
     def fields(self) -> dict[str, Any]:
-        """Of ``FIELDS``, those that are known. ``epoch`` is that of the runs, and not the published one."""
+        """The ``FIELDS`` that are known. ``epoch`` is the epoch of the runs, not the published one."""
         fields: dict[str, Any] = {**self.coordinates}
         for name in MEASURED:
             fields[name] = self.summary.get(name)
@@ -296,7 +300,7 @@ class Points(Context):
         return {str(cell): rows for cell, rows in groups}
 
     def checked(self, file: str) -> Path:
-        """One of the artifact's tidy files, as its manifest says."""
+        """The path of one of the artifact's tidy files, after a check against its manifest."""
         folder = self.results.config.artifact_folder(self.paper.paper, self.name)
         return self.results.checked(folder / file)
 
@@ -357,7 +361,7 @@ class Points(Context):
         return self.cells[coordinates.text(given)]
 
     def combinations(self, *axes: str) -> list[dict[str, Scalar]]:
-        """The points of a product of axes of which anything was run; the last axis varies fastest."""
+        """The product of the measured points of some axes; the last axis varies fastest."""
         points: list[dict[str, Scalar]] = [{}]
         for axis in axes:
             pairs = product(points, self.measured(axis))
@@ -365,7 +369,7 @@ class Points(Context):
         return points
 
     def array(self, *axes: str, at: Coordinates | None = None) -> np.ndarray[Any, Any]:
-        """The cells at every measured point of some axes, a dimension each, and at a point of all others."""
+        """The cells at all measured points of some axes. Each axis is a dimension; ``at`` fixes the other axes."""
         cells = [self.at(at or {}, point) for point in self.combinations(*axes)]
         shape = [len(self.measured(axis)) for axis in axes]
         return np.array(cells, dtype=object).reshape(shape)
@@ -386,7 +390,7 @@ class Points(Context):
         return list(controls.values())
 
     def measured(self, axis: str) -> list[dict[str, Scalar]]:
-        """The points of an axis of which anything was run; all points if nothing was."""
+        """The points of an axis at which a cell was run; all points if nothing was run."""
         others = [points for name, points in self.artifact.axes.items() if name != axis]
         run = []
         for point in self.axis(axis):
@@ -394,11 +398,11 @@ class Points(Context):
                 run.append(point)
         return run or self.axis(axis)
 
-    def named(self, point: Coordinates, axis: str) -> str:
-        """The name of a point of an axis: what tells it from the others."""
-        return self.called(point, words.varying(self.axis(axis)))
+    def name_of(self, point: Coordinates, axis: str) -> str:
+        """The name of a point of an axis, by the keys that tell it from the other points."""
+        return self.name_by(point, words.varying(self.axis(axis)))
 
-    def called(self, point: Coordinates, keys: Iterable[str]) -> str:
+    def name_by(self, point: Coordinates, keys: Iterable[str]) -> str:
         """``digits (for CIFAR-10), epoch 40 (here 4)``: the name of some keys of a point, by what was measured.
 
         ``CIFAR-10 (not run at this scale)``, or ``(not run: no loader yet)``, if a dataset or target cannot be
@@ -425,7 +429,7 @@ class Points(Context):
         return ", ".join(names) + here
 
     def here(self, key: str, points: Sequence[Coordinates]) -> str:
-        """What ran in place of a published epoch, or field of the run, at some points; empty: as published."""
+        """The values that ran in place of a published epoch or field of the run, at some points; empty: the same."""
         if key != "epoch" and "." not in key:
             return ""
         ran: set[tuple[Scalar, Scalar | None]] = set()
@@ -439,10 +443,10 @@ class Points(Context):
             if name:  # None: the run has the default of a component
                 value = getattr(getattr(cell.run, part), name, None)
             ran.add((cell.coordinates[key], value))
-        told = [(published, value) for published, value in ran if value is not None]
-        if all(value == published or "%" in str(published) for published, value in told):
+        known = [(published, value) for published, value in ran if value is not None]
+        if all(value == published or "%" in str(published) for published, value in known):
             return ""
-        values = [words.short(value) for _, value in sorted(told)]
+        values = [words.short(value) for _, value in sorted(known)]
         return words.several(values)
 
     def means(self) -> str:
@@ -465,7 +469,7 @@ def means(cells: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
 
 
 def as_csv(fields: Sequence[str], rows: pd.DataFrame | Sequence[Any]) -> str:
-    """Tidy lines under a header: all digits of a number, whole ones without a point; empty where nothing is known."""
+    """Rows as csv: a number has all its digits, a whole number has no point, and an unknown value is empty."""
 
     def plain(value: Any) -> str:
         if value is None or value != value:

@@ -1,4 +1,4 @@
-"""The findings: each question of a findings.yaml with the sentence that its evidence bears, and its numbers."""
+"""The findings: each question of a findings.yaml with the sentence that its evidence supports, and its numbers."""
 
 import math
 from collections import Counter
@@ -23,14 +23,14 @@ from hypersphere.report import entries, our_studies, rendering, words
 from hypersphere.report.entries import decimals_of
 
 SIZES = {"published": "encoders at the published size", "laptop": "small encoders on {seen}"}
-"""The encoders that say it, by the rung of the evidence."""
+"""The encoders behind a finding, in words, by the rung of its evidence."""
 ANSWERED = {
     Answer.DIRECTION_ONLY: "holds in sign alone",
     Answer.OPPOSITE: "holds the other way round",
     Answer.CANNOT_TELL: "is open",
     Answer.NOT_TESTED: "was not tested",
 }
-"""Answers as verbs; the others are verbs already."""
+"""The verb for an answer. Answers that are not here are verbs already."""
 ANSWERS = {"yes": "holds", "no": "fails", "unclear": "unclear", "": "cannot tell"}
 """The words for the answers of studies (``statistics/answers.py``)."""
 GENERAL = {
@@ -39,11 +39,11 @@ GENERAL = {
     "cannot tell": "We cannot say yet: {unknown} of {all} claims are undecided or not tested.",
     "not tested": "We have not tested this yet.",
 }
-"""The headline of an outcome for which a question has none of its own."""
+"""The headlines of outcomes for which a question has no headline."""
 OF_STUDY = {"cannot tell": "We cannot say yet: some runs of this study are missing."}
-"""The headline of an outcome of a study that has none of its own."""
+"""The headlines of outcomes for which a study has no headline."""
 NOT_KNOWN = "not known"
-"""The place of a finding that says what is not known."""
+"""The ``lead`` of a finding that says what is not known."""
 OF_PLACES = "share"
 """The measure of a claim that holds in some percent of ``n`` places."""
 UNFINISHED = "not all of its runs are there"
@@ -55,7 +55,7 @@ def numbers(claim: Row) -> dict[str, str]:
     decimals = decimals_of(claim)
     measured = float(claim["measured"] or "nan")
     adjusted = entries.interval(claim)
-    found = {
+    texts = {
         **dict.fromkeys(("effect", "size", "value", "n", "k", "draws"), ""),
         "claim": claim["id"],
         "published": _published(claim, decimals),
@@ -67,15 +67,15 @@ def numbers(claim: Row) -> dict[str, str]:
         "answer": _verb(claim),
     }
     if claim["kind"] != "comparison":
-        found["value"] = _if_any(measured, decimals)
+        texts["value"] = _if_any(measured, decimals)
     elif not math.isnan(measured):
-        found["effect"] = words.signed(measured, decimals)
-        found["size"] = words.number(abs(measured), decimals)
+        texts["effect"] = words.signed(measured, decimals)
+        texts["size"] = words.number(abs(measured), decimals)
     if not math.isnan(claim["n"]):
-        found["n"] = _if_any(claim["n"], 0)
-        found["k"] = _counted(_places(claim)) if math.isfinite(measured) else ""
-    found["draws"] = _if_any(claim["draws"], 0)
-    return found
+        texts["n"] = _if_any(claim["n"], 0)
+        texts["k"] = _counted(_places(claim)) if math.isfinite(measured) else ""
+    texts["draws"] = _if_any(claim["draws"], 0)
+    return texts
 
 
 def _if_any(value: float, decimals: int) -> str:
@@ -83,7 +83,7 @@ def _if_any(value: float, decimals: int) -> str:
 
 
 def _published(claim: Row, decimals: int) -> str:
-    """The published number; of a value, to the decimals of its measure and without its spread."""
+    """The published number. A value has the decimals of its measure, and no spread."""
     if claim["kind"] == "comparison" or not entries.prints_number(claim):
         return entries.published(claim)
     return words.number(float(claim["reported"]), decimals)
@@ -95,12 +95,12 @@ def _places(claim: Row) -> int:
 
 
 def _counted(number: int) -> str:
-    """A number of things in a sentence."""
+    """A number of things as a sentence has it: zero is a word."""
     return str(number or "none")
 
 
 def _verb(claim: Row) -> str:
-    """The answer as a verb. That random draws met no counterexample is no proof."""
+    """The answer as a verb. Random draws that met no counterexample prove nothing, and the verb says so."""
     if claim["rung"] == "proof" and claim["answer"] == Answer.HOLDS:
         return "met no counterexample"
     return ANSWERED.get(Answer.of(claim["answer"]), str(claim["answer"]))
@@ -120,7 +120,7 @@ def not_known(findings: Sequence[Row]) -> list[Row]:
 def table_of(
     config: Config, known: pd.DataFrame, studies: Mapping[str, pd.DataFrame]
 ) -> pd.DataFrame:
-    """findings.csv: every question with what is said of it, by claims.csv and the tables of our studies."""
+    """The table findings.csv: a row for every question, by claims.csv (``known``) and the tables of our studies."""
     listed = {str(row["id"]): row for row in tables.rows(known)}
     rows = []
     for name, (file, question) in questions.load(config).items():
@@ -140,7 +140,7 @@ class Finding:
 
     config: Config
     where: str
-    """Its file and name, for an error."""
+    """The question's file and name, which begin an error."""
     question: Question
     listed: Mapping[str, Row]
     """Every claim by its id."""
@@ -155,10 +155,10 @@ class Finding:
         return [self.listed[name] for name in names]
 
     def row(self) -> dict[str, Any]:
-        """Its row of findings.csv."""
+        """The finding's row of findings.csv."""
         question = self.question
         answer = self._answer()
-        word = _come_to(self.outcomes, question.rule) if answer is None else ANSWERS[answer]
+        word = _outcome_of_all(self.outcomes, question.rule) if answer is None else ANSWERS[answer]
         outcome = Answer.CANNOT_TELL if word == "unclear" else Answer.of(word)
         deciding = self._deciding(outcome)
         certainty = max((claim["certainty"] for claim in deciding), key=GRADES.index)
@@ -185,49 +185,49 @@ class Finding:
             **_by_outcome(self.outcomes),
         }
 
-    def _of(self, outcome: Answer) -> list[Row]:
+    def _with_outcome(self, outcome: Answer) -> list[Row]:
         """The claims with an outcome."""
-        with_outcomes = zip(self.claims, self.outcomes, strict=True)
-        return [claim for claim, its in with_outcomes if its is outcome]
+        pairs = zip(self.claims, self.outcomes, strict=True)
+        return [claim for claim, of_claim in pairs if of_claim is outcome]
 
-    def _of_study(self, table: str, column: str) -> pd.DataFrame:
-        """The rows of its study, which a column names, in a table of our studies."""
+    def _rows_of_study(self, table: str, column: str) -> pd.DataFrame:
+        """The rows of the question's study in a table of our studies. ``column`` has the study's name."""
         rows = self.studies[table]
         own = (rows["paper"] == self.question.paper) & (rows[column] == self.question.study)
         return rows[own]
 
     def _answer(self) -> str | None:
-        """The answer of its study, empty of an unfinished one; None of a question that is no study's."""
+        """The answer of the question's study; empty: the study is not finished; None: the question has no study."""
         if self.question.study is None:
             return None
-        return "".join(self._of_study("answers", "study")["answer"])
+        return "".join(self._rows_of_study("answers", "study")["answer"])
 
     def _deciding(self, outcome: Answer) -> list[Row]:
-        """The claims whose certainty is that of the finding."""
-        decided = self.claims if self.question.study else self._of(outcome) or self.claims
+        """The claims that decide the finding's certainty."""
+        decided = self.claims if self.question.study else self._with_outcome(outcome) or self.claims
         return list(filter(is_known, decided)) or decided
 
     def _sentences(self, word: str) -> tuple[str, str]:
         """The headline, and the sentence that begins with it and says how we know."""
         question = self.question
-        known = self._known()
+        known = self._texts()
         headlines = GENERAL | (OF_STUDY if question.study else {})
         headlines |= {str(outcome): text for outcome, text in question.headline.items()}
         says = {str(outcome): text for outcome, text in question.says.items()}
-        headline = _filled(f"{self.where}: headline.{word}", headlines[word], known)
-        parts = [headline, _filled(f"{self.where}: says.{word}", says.get(word, ""), known)]
+        headline = _fill(f"{self.where}: headline.{word}", headlines[word], known)
+        parts = [headline, _fill(f"{self.where}: says.{word}", says.get(word, ""), known)]
         if question.study is None and question.paper != SEVERAL:
-            parts.append(_measured(self.claims))
+            parts.append(_compared_with_published(self.claims))
         also = self._claims(question.also.values())
         if all(is_known(claim) and not claim["n_missing"] > 0 for claim in also):
-            parts.append(_filled(f"{self.where}: adds", question.adds or "", known))
+            parts.append(_fill(f"{self.where}: adds", question.adds or "", known))
         return headline, " ".join(filter(None, parts))
 
-    def _known(self) -> dict[str, dict[str, str]]:
-        """What sentences can show: of the claims of the question under an empty name, of others under theirs."""
+    def _texts(self) -> dict[str, dict[str, str]]:
+        """The texts that sentences can show. The question's claims have the empty name, other claims their own."""
         known = {name: _of_group(self._claims(ids)) for name, ids in self.chosen.groups.items()}
         known |= {name: numbers(self.listed[one]) for name, one in self.question.also.items()}
-        failed = dict.fromkeys(claim["source"] for claim in self._of(Answer.FAILS))
+        failed = dict.fromkeys(claim["source"] for claim in self._with_outcome(Answer.FAILS))
         known[""] = {
             **numbers(self.listed[self.chosen.leading]),
             **_of_group(self.claims),
@@ -235,14 +235,14 @@ class Finding:
             "encoders": _encoders(self.claims),
         }
         if self.question.study:
-            rows = self._of_study("studies", "artifact")
+            rows = self._rows_of_study("studies", "artifact")
             in_family = tables.rows(rows[rows["in_family"].astype(bool)])
             known[""] |= arms(self.config, self.question.paper, in_family)
         return known
 
 
-def _filled(where: str, sentence: str, known: Mapping[str, Mapping[str, str]]) -> str:
-    """The sentence with its numbers: of all claims, of the leading one, of a group or of another claim."""
+def _fill(where: str, sentence: str, known: Mapping[str, Mapping[str, str]]) -> str:
+    """Fill a sentence with texts about all its claims, the leading claim, a group or another claim."""
     filled = ""
     for text, name, _, _ in Formatter().parse(sentence):
         filled += text
@@ -259,7 +259,7 @@ def _filled(where: str, sentence: str, known: Mapping[str, Mapping[str, str]]) -
 
 
 def _of_group(claims: Sequence[Row]) -> dict[str, str]:
-    """What a sentence can show of some claims (``questions.OF_GROUP``)."""
+    """The texts that a sentence can show about several claims (``questions.OF_GROUP``)."""
     outcomes = Counter(_outcomes(claims))
     shares = [claim for claim in claims if claim["metric"] == OF_PLACES and claim["measured"]]
     counts = {
@@ -275,13 +275,13 @@ def _of_group(claims: Sequence[Row]) -> dict[str, str]:
 
 
 def _by_outcome(outcomes: Iterable[Answer]) -> dict[str, int]:
-    """How many there are of each outcome, by the names of columns."""
+    """The number of claims with each outcome, by the names of columns."""
     counts = Counter(outcomes)
     return {str(outcome).replace(" ", "_"): counts[outcome] for outcome in questions.OUTCOMES}
 
 
-def _measured(claims: Sequence[Row]) -> str:
-    """What encoders gave beside what is published, in sentences that are true of any evidence on these claims."""
+def _compared_with_published(claims: Sequence[Row]) -> str:
+    """Sentences that compare what our encoders gave with what is published. They are true of any evidence."""
     compared = list(filter(compares_encoders, claims))
     measured = [claim for claim in compared if is_known(claim) and claim["measured"]]
     if not measured:
@@ -289,9 +289,9 @@ def _measured(claims: Sequence[Row]) -> str:
     stated = filter(entries.prints_number, compared)
     sentences = rendering.filled(
         "measured.txt",
-        published=spanned((float(claim["reported"]), decimals_of(claim)) for claim in stated),
+        published=span((float(claim["reported"]), decimals_of(claim)) for claim in stated),
         encoders=_encoders(measured),
-        ours=_given(measured),
+        ours=_our_numbers(measured),
         measured=len(measured),
         compared=len(compared),
         floored=sum(claim["floored"] != "" for claim in measured),
@@ -300,38 +300,40 @@ def _measured(claims: Sequence[Row]) -> str:
     return " ".join(sentences.splitlines())
 
 
-def _given(measured: Sequence[Row]) -> str:
-    """``−0.2 [−0.4, 0.0] (n = 10)`` of one claim, ``−0.2 to +0.6`` of several."""
+def _our_numbers(measured: Sequence[Row]) -> str:
+    """Our numbers in words: ``−0.2 [−0.4, 0.0] (n = 10)`` for one claim, ``−0.2 to +0.6`` for several."""
     if len(measured) > 1:
-        return spanned((float(claim["measured"]), decimals_of(claim)) for claim in measured)
+        return span((float(claim["measured"]), decimals_of(claim)) for claim in measured)
     one = numbers(measured[0])
     return " ".join(filter(None, (one["effect"], one["interval"], f"(n = {one['n']})")))
 
 
 def _encoders(claims: Sequence[Row]) -> str:
-    """``small encoders on real images``; empty where no encoder says anything."""
-    found = dict[str, None]()
+    """The encoders behind some claims: ``small encoders on real images``; empty if there are no encoders."""
+    kinds = dict[str, None]()
     for claim in claims:
         if claim["rung"] in SIZES:
             measure = MEASURES.get(claim["metric"])
             seen = measure.seen if measure else "real images"
-            found[SIZES[claim["rung"]].format(seen=seen)] = None
-    return " and ".join(found)
+            kinds[SIZES[claim["rung"]].format(seen=seen)] = None
+    return " and ".join(kinds)
 
 
-def spanned(numbers: Iterable[tuple[float, int]]) -> str:
-    """``−0.3 to +0.6``, of numbers that each have their decimals; empty for none."""
+def span(numbers: Iterable[tuple[float, int]]) -> str:
+    """The span of some numbers, ``−0.3 to +0.6``. Each number comes with its decimals; empty without numbers."""
     shown = [words.signed(number, decimals) for number, decimals in sorted(numbers)]
     return " to ".join(dict.fromkeys((shown[0], shown[-1]))) if shown else ""
 
 
 OF_TEXT = {Answer.BORNE: Answer.HOLDS, Answer.CONTRADICTED: Answer.FAILS}
+"""The outcome of a sentence that is judged by its own document's tables alone."""
 
 
 def _outcomes(claims: Sequence[Row]) -> list[Answer]:
     """The answers of some claims as outcomes.
 
-    Sentences that only their own tables speak of are counted where all are of that kind, as a question about the text.
+    Sentences that are judged by their own document alone count only if all claims are such sentences: then the question
+    is about the text.
     """
     answers = [Answer.of(claim["answer"]) for claim in claims]
     only_text = all(answer in OF_TEXT for answer in answers)
@@ -339,8 +341,8 @@ def _outcomes(claims: Sequence[Row]) -> list[Answer]:
     return [counted.get(answer, Answer.CANNOT_TELL) for answer in answers]
 
 
-def _come_to(outcomes: Sequence[Answer], rule: str) -> Answer:
-    """What some outcomes come to together."""
+def _outcome_of_all(outcomes: Sequence[Answer], rule: str) -> Answer:
+    """The outcome of a question, by the outcomes of its claims and the question's rule."""
     among = set(outcomes)
     if among == {Answer.NOT_TESTED}:
         return Answer.NOT_TESTED
@@ -358,16 +360,18 @@ def _come_to(outcomes: Sequence[Answer], rule: str) -> Answer:
 
 
 def arms(config: Config, paper: str, rows: Sequence[Row]) -> dict[str, str]:
-    """The variants of a study that are ahead, beyond, level and behind, and how many.
+    """How many variants of a study are ahead, beyond, level and behind, and which.
 
-    A variant can be two of these, or none of them (open).
+    A variant can be two of these, or it is open.
     """
-    found: dict[str, list[str]] = {key: [] for key in (*map(str, COUNTED), "open", "unread")}
+    arms_by_key: dict[str, list[str]] = {key: [] for key in (*map(str, COUNTED), "open", "unread")}
     for arm, row in zip(our_studies.short_names(config, paper, rows), rows, strict=True):
-        called = row["called"].split("; ") if row["called"] else []
+        keys = row["called"].split("; ") if row["called"] else []
         if row["floored"] == "both":
-            called.append("unread")
-        for key in called or ["open"]:
-            found[key].append(arm)
-    counts = {str(key): _counted(len(found[key])) for key in COUNTED}
-    return counts | {f"which_{key}": ", ".join(named) or "none" for key, named in found.items()}
+            keys.append("unread")
+        for key in keys or ["open"]:
+            arms_by_key[key].append(arm)
+    counts = {str(key): _counted(len(arms_by_key[key])) for key in COUNTED}
+    return counts | {
+        f"which_{key}": ", ".join(names) or "none" for key, names in arms_by_key.items()
+    }

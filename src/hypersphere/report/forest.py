@@ -44,10 +44,10 @@ ALWAYS_NAMED = ("dataset", "target", "epoch", "label")
 SHORT = 12
 """Rows of the short forest."""
 NAMES = ("forest_short", "forest")
-"""Of the files: the short forest, and the whole one."""
+"""The names of the files: the short forest, and the whole one."""
 FADED = 0.4
 FLOORED = "\N{NO-BREAK SPACE}†"
-"""Beside what has an arm that is not shown to be above its controls."""
+"""The sign beside a claim with an arm that is not shown to be above its controls."""
 PRINTED = Mark(0, "#222222", "D", hollow=True, size=4.6)
 
 
@@ -302,7 +302,7 @@ def _row(name: str, claims: Sequence[Claim]) -> Estimate:
 
 
 def _ends(claims: Sequence[Claim], kind: str) -> tuple[float, float]:
-    """From the lowest end of the intervals to the highest."""
+    """The lowest end of the claims' intervals, and the highest."""
     lowest = min(claim[f"low{kind}"] for claim in claims)
     highest = max(claim[f"high{kind}"] for claim in claims)
     return lowest, highest

@@ -37,11 +37,11 @@ class Layout(NamedTuple):
     width: float
     """Inches."""
     letters: int
-    """In a line of a row's name."""
+    """The number of letters in a line of a row's name."""
     bold: int
-    """Letters in a line of a title."""
+    """The number of letters in a line of a title."""
     signs: int
-    """Of the legend, beside each other."""
+    """The number of the legend's signs that stand beside each other."""
     above: bool
     """Whether a name stands above its row, with what stands beside it, and not at the left of the axis."""
 
@@ -70,9 +70,9 @@ class Layout(NamedTuple):
 
 PAGE = Layout(figures.WIDTH, 56, 100, 6, above=False)
 PHONE = Layout(3.6, 58, 48, 3, above=True)
-"""Of a narrow window, in which the letters of ``PAGE`` could not be read."""
+"""The layout for a narrow window, where the letters of ``PAGE`` could not be read."""
 NARROW = "_narrow"
-"""At the end of the file's name of what is drawn for a phone."""
+"""The end of the name of a file that is drawn for a phone."""
 
 
 class Mark(NamedTuple):
@@ -94,7 +94,7 @@ class Estimate(NamedTuple):
     """What stands at the right of the axis."""
     marks: Sequence[Mark]
     colour: str
-    """Of the intervals."""
+    """The colour of the intervals."""
     thick: tuple[float, float]
     """Its ends; nan where there is no interval."""
     thin: tuple[float, float] = (math.nan, math.nan)

@@ -153,7 +153,7 @@ def shared(points: Points) -> str:
         everywhere = all(cell.coordinates.get(key) == value for cell in points.every)
         if everywhere and key not in on_axes:
             keys.append(key)
-    text = points.called(first, keys).rstrip(".")
+    text = points.name_by(first, keys).rstrip(".")
     return f"Everywhere: {text}." if text else ""
 
 

@@ -21,9 +21,9 @@ from hypersphere.report import figures, intervals, style, words
 Table = list[list[str]]
 """Rows of cells, of which the first is the head."""
 INTERVALS = {"welch": ("Welch", "Holm"), "paired": ("paired", "Holm")}
-"""By a study's test, the heads of the two intervals: each comparison's own, and after correction for all of them."""
+"""The heads of the two intervals, by a study's test: before and after correction for all comparisons."""
 EDGES: dict[str, str] = {"lowest": "≤ ", "highest": "≥ "}
-"""Before a selected value that ends its grid."""
+"""The sign before a selected value that ends its grid."""
 ENDS = "≤ and ≥: the end of its grid, beyond which a better value may lie"
 CLOSED = "Closed before its end, so that there is no answer, and differences are estimates."
 READ = [key for key in coordinates.READINGS if key != "by"]
@@ -31,12 +31,12 @@ READ = [key for key in coordinates.READINGS if key != "by"]
 WIDEST = 9
 """Readings beside each other that a page can take."""
 NAME = "studies"
-"""Of the files of the forest."""
+"""The name of the forest's files."""
 CAPTION = "Our own studies: each arm against its baseline, with its margin."
 COLOURS = {"ahead": "#0072B2", "behind": "#B8660B", "within": "#8A4F9E"}
-"""By the first word of a direction; grey for every other. None says good or bad."""
+"""The colour of a direction, by its first word; other directions are grey. No colour says good or bad."""
 DIRECTIONS = {"ahead": "ahead", "behind": "behind", "level": "within {margin:g}"}
-"""By what a comparison is counted as."""
+"""The words for a direction, by what the comparison counts as."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class OurStudy:
     name: str
     plan: Study
     comparisons: Sequence[tuple[str, Table]]
-    """By the primary measure, each with a title; none without a confirmation run."""
+    """The tables of comparisons by the primary measure, each with a title; none without a confirmation run."""
     checks: Table
     limits: Sequence[str]
     """What its answer does not say."""
@@ -58,7 +58,7 @@ class OurStudy:
 
     @property
     def closed(self) -> str:
-        """What stands in place of an answer where it is closed; empty where it is not."""
+        """The words in place of an answer if the study is closed; empty if it is not."""
         return f"{CLOSED} {self.plan.closed}" if self.plan.closed else ""
 
 
@@ -84,9 +84,9 @@ def comparisons(
 ) -> Iterator[tuple[str, Table]]:
     """The comparisons by the primary measure, at the best values of each arm and at printed ones, each with a title.
 
-    If anything was tuned, the second column is named by it, ``rate ÷ printed rate (rate)``, with the values of an arm,
-    and of its baseline if others: ``0.1 (0.02)``; ``–`` for an arm that was not tuned. A selected value at the end of
-    its grid has its mark (``EDGES``). An A/A comparison is in no family, so that it has no corrected interval.
+    If a field was tuned, the second column has its name, ``rate ÷ printed rate (rate)``, and the values of the arm:
+    ``0.1 (0.02)``. The baseline's values follow, if they differ. An arm that was not tuned has ``–``. A selected value
+    at the end of its grid has a mark (``EDGES``). An A/A comparison is in no family, and has no corrected interval.
     """
     study = config.papers[paper].studies[name]
     tuned = _tuned_fields(config, paper, study)
@@ -126,7 +126,7 @@ def _tuned_fields(config: Config, paper: str, study: Study) -> list[str]:
 
 
 def _values_of_both(config: Config, paper: str, name: str, row: Row) -> str:
-    """What was selected for an arm and for its baseline, or their own values; once if both are alike."""
+    """The values that were selected for an arm and its baseline, or that they have anyway; once if both are alike."""
     study = config.papers[paper].studies[name]
     selected = config.selected.get((paper, name), {})
     values = []
@@ -174,9 +174,9 @@ def _numbers(row: Row, study: Study) -> list[str]:
 
 
 def short_names(config: Config, paper: str, rows: Sequence[Row]) -> list[str]:
-    """The arm of each comparison by as few coordinates as tell the arms apart, ``SimCLR cut (c=3)``.
+    """The name of each comparison's arm, by as few coordinates as tell the arms apart: ``SimCLR cut (c=3)``.
 
-    With its baseline if the arm is compared with others too: `` against default``, by what the two do not share.
+    If the arm has several baselines, the name adds the baseline by what the two do not share: `` against default``.
     """
     document = config.papers[paper]
     baselines = defaultdict(set)
@@ -197,7 +197,7 @@ def short_names(config: Config, paper: str, rows: Sequence[Row]) -> list[str]:
 
 
 def _telling_apart(arms: Sequence[Coordinates]) -> list[str]:
-    """The first keys that tell different arms apart; method and variant of one arm alone."""
+    """The first keys that tell different arms apart; a single arm has method and variant."""
     table = pd.DataFrame(arms, dtype=object)
     keys: list[str] = []
     for key in table.columns:
@@ -209,7 +209,7 @@ def _telling_apart(arms: Sequence[Coordinates]) -> list[str]:
 
 
 def direction(row: Row, study: Study) -> str:
-    """``ahead`` or ``behind``, and ``within 1`` if within the study's margin; else ``open``, or why none is read."""
+    """The direction in words: ``ahead`` or ``behind``, ``within 1`` (the margin), ``open``, or why there is none."""
     if not row["finished"]:
         return "estimate" if study.closed else "not finished"
     if row["floored"] == "both":
@@ -220,9 +220,9 @@ def direction(row: Row, study: Study) -> str:
 
 
 def checks(config: Config, paper: str, name: str, compared: pd.DataFrame) -> Table:
-    """The checks of a study: the head, and for each arm its means with the baseline's in brackets; without A/A arms.
+    """The table of a study's checks: the means of each arm, with the baseline's mean in brackets.
 
-    Arms are rows, unless there are too many readings for the width of a page.
+    A/A arms are left out. Arms are rows, unless the page is too narrow for all readings.
     """
     document = config.papers[paper]
     of_probe = {*coordinates.READINGS, *document.studies[name].tuned}
@@ -248,7 +248,7 @@ def checks(config: Config, paper: str, name: str, compared: pd.DataFrame) -> Tab
 
 
 def crossed(corner: str, cells: Mapping[tuple[str, str], str]) -> Table:
-    """A table of cells by row and column, in their order; the first row is the head. A dash where there is no cell."""
+    """A table of cells by row and column, in their order. The first row is the head, and a dash is a missing cell."""
     columns = list(dict.fromkeys(column for _, column in cells))
     table = [[corner, *columns]]
     for row in dict.fromkeys(row for row, _ in cells):
@@ -258,7 +258,7 @@ def crossed(corner: str, cells: Mapping[tuple[str, str], str]) -> Table:
 
 
 def progress(config: Config, counts: pd.DataFrame) -> Table:
-    """How many runs of each part of each study are recorded, of those that its plan has; ``counts`` is progress.csv."""
+    """How many planned runs of each part of each study are recorded; ``counts`` is progress.csv."""
     cells = {}
     for row in tables.rows(counts):
         studies = config.papers[row["paper"]].studies

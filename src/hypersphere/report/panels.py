@@ -111,7 +111,7 @@ def drawing(
     for down, row in enumerate(rows):
         for right, point in enumerate(row):
             placed[down, right] = point
-    headings = {place: points.called(point, names) for place, point in placed.items()}
+    headings = {place: points.name_by(point, names) for place, point in placed.items()}
     drawn = []
     for (down, right), axis in np.ndenumerate(axes):
         if (down, right) not in placed:  # there may be more places than panels
@@ -149,7 +149,7 @@ def ticks(points: Points, axis: str) -> Ticks:
     key, *others = words.varying(run) or [""]
     values = [point.get(key, "") for point in run]
     if others or any(isinstance(value, str | bool) for value in values):
-        names = [points.named(point, axis) for point in run]
+        names = [points.name_of(point, axis) for point in run]
         return Ticks([], names, "")
     label = words.key(points.paper, key)
     here = points.here(key, run)

@@ -1,4 +1,8 @@
-"""Certainty: what holds evidence down, of all that can (config/certainty.yaml)."""
+"""Certainty: which shortcomings a claim's evidence has.
+
+config/certainty.yaml says to what grade each shortcoming lowers the certainty; ``Certainty`` of config/rules.py
+applies it.
+"""
 
 from collections.abc import Mapping
 from typing import Any
@@ -6,7 +10,7 @@ from typing import Any
 from hypersphere.config.rules import Answer, Rung, Shortcoming, Verdict
 
 HELD = (Verdict.NO_COUNTEREXAMPLE, Verdict.NO_COUNTEREXAMPLE_ERRATUM)
-"""Verdicts on statements that random draws met no counterexample of."""
+"""The verdicts on a statement for which random draws found no counterexample."""
 
 
 def of_exact(verdict: Verdict, rung: Rung) -> list[Shortcoming]:
@@ -20,7 +24,7 @@ def of_exact(verdict: Verdict, rung: Rung) -> list[Shortcoming]:
 
 
 def of_encoders(row: Mapping[str, Any], stand_in: bool, enough: int) -> list[Shortcoming]:
-    """The shortcomings of trained encoders, of which ``enough`` runs an arm are enough."""
+    """The shortcomings of trained encoders. ``enough`` is the number of runs that the smaller arm needs."""
     found: dict[Shortcoming, bool] = {
         "few_runs": not row["n"] >= enough,
         "undecided": row["kind"] == "comparison" and row["answer"] == Answer.CANNOT_TELL,

@@ -1,4 +1,4 @@
-"""Tidy rows from evaluations and histories, for the cells of one artifact; and their means over seeds."""
+"""The measurements of an artifact's cells, from evaluations and histories, as tidy rows; and means over seeds."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -21,8 +21,9 @@ from hypersphere.config.cells import (
     raw_pixels,
 )
 from hypersphere.config.coordinates import Position
+from hypersphere.config.file_names import MANIFEST
 from hypersphere.config.measures import MEASURES
-from hypersphere.config.plan import MANIFEST, Plan
+from hypersphere.config.plan import Plan
 from hypersphere.config.records import UNDEFINED, WITHOUT_VALUE, Measurement, Record
 from hypersphere.errors import HypersphereError
 from hypersphere.provenance import tables
@@ -42,50 +43,53 @@ CellValues = dict[tuple[int, str, str, Position], CellValue]
 
 
 class Measurer:
-    """Looks up the measurements of cells. Each file is read once; one that is missing, altered or lacks a cell's value
-    is an error.
+    """Looks up the measurements of cells, and reads each file once.
+
+    A file that is missing, altered or lacks a cell's value is an error.
     """
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
         self._evaluations: dict[tuple[str, str], CellValues] = {}
-        """The values of evaluations, by run, or raw pixels, and digest of the protocol."""
+        """The values of each evaluation: by the name of its run, or of raw pixels, and by its protocol's digest."""
         self._histories: dict[str, pd.DataFrame] = {}
-        """What training recorded of each run, by epoch; of a diverged run nothing."""
+        """The numbers that training recorded, by run, and by epoch. A diverged run has none."""
         self.repeated: dict[str, str] = {}
-        """What is said of the repeated images of each probed dataset."""
-        self._counted = {} if plan.records is None else records.counted(plan.config.evidence)
+        """The words on the repeated images of each probed dataset, by the dataset's name."""
+        self._counted = (
+            {} if plan.records is None else records.repeated_images(plan.config.evidence)
+        )
 
     def rows(self, cells: Sequence[Cell], declared: Measured | None = None) -> list[dict[str, Any]]:
         """A measurement for each cell that can be measured, in the order of ``cells``.
 
-        ``declared`` is the artifact that they are of, for measures that compare a cell with its baseline.
+        ``declared`` is the artifact of the cells. Measures that compare a cell with its baseline need it.
         """
-        measured = {
+        cell_at = {
             (cell.coordinates, cell.run.seed): cell
             for cell in cells
             if cell.run and not cell.missing
         }
         rows = []
-        for (point, seed), cell in measured.items():
+        for (point, seed), cell in cell_at.items():
             assert cell.run is not None
             if MEASURES[cell.measure].of_baseline:
                 assert declared is not None
                 against = declared.compared_with(point) or point
-                if (against, seed) not in measured:
+                if (against, seed) not in cell_at:
                     where = f"{cell.paper}/{cell.artifact}: {cell.text}"
                     raise HypersphereError(f"{where} has no measured baseline to compare with")
-                answer = self._compared(cell, measured[against, seed])
+                answer = self._value_against_baseline(cell, cell_at[against, seed])
             elif cell.how is None:
                 answer = self._from_history(cell)
             else:
-                answer = self._measured(cell, cell.run.name, cell.epoch)
-            row = self._described(cell) | {"seed": seed, "run": cell.run.name}
+                answer = self._value(cell, cell.run.name, cell.epoch)
+            row = self._columns(cell) | {"seed": seed, "run": cell.run.name}
             rows.append(row | {key: answer[key] for key in DIVERGED})
         return rows
 
     def controls(self, cells: Sequence[Cell]) -> list[dict[str, Any]]:
-        """Chance and raw pixels for every dataset and reading of the cells: one number each, without a seed."""
+        """A row for chance and a row for raw pixels, for every dataset and reading of the cells. They have no seed."""
         rows: dict[Position, dict[str, Any]] = {}
         for cell in cells:
             if cell.run is None or cell.target is None or cell.missing:
@@ -97,8 +101,8 @@ class Measurer:
                 place = 0, *self._place(cell)
                 if place not in self._answers_for(cell, pixels):
                     continue  # a record without raw pixels has a number all the same
-            answer = self._measured(cell, pixels, 0)
-            described = self._described(cell) | {
+            answer = self._value(cell, pixels, 0)
+            columns = self._columns(cell) | {
                 "method": CONTROL,
                 "epoch": 0,
                 "final": True,
@@ -113,7 +117,7 @@ class Measurer:
             ):
                 point = control(cell.coordinates, variant)
                 if value is not None and point not in rows:
-                    rows[point] = described | {
+                    rows[point] = columns | {
                         "coordinates": point.text,
                         "setting": coordinates.setting(point),
                         "variant": variant,
@@ -122,7 +126,7 @@ class Measurer:
                     }
         return list(rows.values())
 
-    def _described(self, cell: Cell) -> dict[str, Any]:
+    def _columns(self, cell: Cell) -> dict[str, Any]:
         """The columns of a cell that no measurement decides."""
         return {
             "coordinates": cell.text,
@@ -138,7 +142,7 @@ class Measurer:
         }
 
     def _from_history(self, cell: Cell) -> CellValue:
-        """What training recorded at the cell's epoch. A diverged run has no value, not even from before it diverged."""
+        """The number that training recorded at the cell's epoch. A diverged run has none, not even an earlier one."""
         assert cell.run is not None
         name = cell.run.name
         if name not in self._histories:
@@ -150,7 +154,7 @@ class Measurer:
         return DIVERGED if math.isinf(value) else DIVERGED | {"value": value, "status": "finished"}
 
     def _history(self, name: str, measure: str) -> pd.DataFrame:
-        """What training recorded of a run, by epoch, ``measure`` among it; of a diverged run nothing."""
+        """The numbers that training recorded of a run by epoch, ``measure`` among them. A diverged run has none."""
         if self.plan.records is not None:
             record = self.plan.records[name][0]
             status = record.status
@@ -163,8 +167,8 @@ class Measurer:
         history = history.set_index("epoch")
         return history if status != "diverged" else history.iloc[:0]
 
-    def _compared(self, cell: Cell, baseline: Cell) -> CellValue:
-        """A measure that compares a cell with its baseline by the whole benchmark; both must have a value."""
+    def _value_against_baseline(self, cell: Cell, baseline: Cell) -> CellValue:
+        """The value of a measure that compares a cell with its baseline over the whole benchmark."""
         benchmarks = []
         for one in (cell, baseline):
             assert one.run is not None
@@ -181,7 +185,8 @@ class Measurer:
             if UNDEFINED in statuses:
                 return NOT_DEFINED
             errors, n_test = corruption_errors(answers, coordinates.of_probe(one.coordinates))
-            lacking = [place for place in WHOLE if place not in errors]  # the rest has another mean
+            # Without one of them, the mean is of another benchmark.
+            lacking = [place for place in WHOLE if place not in errors]
             if lacking and self.plan.records is None:
                 name, severity = lacking[0]
                 part = f"{name} at severity {severity}" if severity else "clean images"
@@ -189,7 +194,7 @@ class Measurer:
                     f"{one.run.name}: no corruption_error of {part} at epoch {one.epoch} on {one.target.name}; "
                     f"{one.measure} is of the whole benchmark"
                 )
-            if lacking:  # a record that another made: nothing was measured
+            if lacking:  # whoever made the record did not measure the whole benchmark
                 return {"value": math.nan, "n_test": n_test, "status": "finished"}
             benchmarks.append((errors, n_test))
         (ours, n_test), (theirs, _) = benchmarks
@@ -205,12 +210,13 @@ class Measurer:
         measure = cell.how.of_probe(cell.measure)
         return cell.target.name, measure, coordinates.of_probe(cell.coordinates)
 
-    def _measured(self, cell: Cell, subject: str, epoch: int) -> CellValue:
+    def _value(self, cell: Cell, subject: str, epoch: int) -> CellValue:
         """The value of a cell for a run, or for raw pixels."""
         target, measure, reading = self._place(cell)
         answers = self._answers_for(cell, subject)
         answer = answers.get((epoch, target, measure, reading))
-        for_all = answers.get((epoch, target, measure, Position()))  # one row for all readings
+        # A probe that found no number at all wrote one row for all readings.
+        for_all = answers.get((epoch, target, measure, Position()))
         if answer is not None:
             return answer
         if for_all is not None and for_all["status"] in WITHOUT_VALUE:
@@ -221,22 +227,22 @@ class Measurer:
         raise HypersphereError(f"{file}: no {name} of epoch {epoch} on {target}")
 
     def _answers_for(self, cell: Cell, subject: str) -> CellValues:
-        """All values of a cell's run, or of raw pixels, under its protocol: of a file, or of the record that has it."""
+        """All values of a cell's run, or of raw pixels, under its protocol: from a file, or from a record."""
         assert cell.how is not None
         place = subject, cell.how.digest
         if self.plan.records is not None:  # a run may have several records, by epoch and target
-            return _by_place(subject, self._recorded(cell, *place))
+            return _by_place(subject, self._rows_of_record(cell, *place))
         if place not in self._evaluations:
-            self._evaluations[place] = _by_place(subject, self._evaluated(*place))
+            self._evaluations[place] = _by_place(subject, self._rows_of_file(*place))
         return self._evaluations[place]
 
-    def _evaluated(self, subject: str, digest: str) -> list[CellValue]:
+    def _rows_of_file(self, subject: str, digest: str) -> list[CellValue]:
         path = self.plan.evaluation_file(subject, digest)
         for name, counts in files.mapping(check_evaluation(path).get("repeated")).items():
             self.repeated[name] = repeated.in_words(counts)
         return tables.rows(tables.read(path, EVALUATION))
 
-    def _recorded(self, cell: Cell, subject: str, digest: str) -> list[CellValue]:
+    def _rows_of_record(self, cell: Cell, subject: str, digest: str) -> list[CellValue]:
         assert cell.run is not None
         assert cell.target is not None
         assert self.plan.records is not None
@@ -251,7 +257,7 @@ class Measurer:
 
 
 def _without_none(answer: Measurement) -> CellValue:
-    """An answer of a record as its file would have it, where a missing number is nan."""
+    """An answer of a record in the form of a file, where a missing number is nan."""
     return {key: math.nan if value is None else value for key, value in answer}
 
 
@@ -272,12 +278,12 @@ def summary(
 ) -> pd.DataFrame:
     """summary.csv: means of ``table`` (measurements) over seeds.
 
-    Runs that diverged, and finished ones of which the measure is undefined, are counted, and are in no mean.
+    A run that diverged, or whose measure is undefined, is counted and is in no mean.
 
     n counts networks, by their seeds. Controls without a network (chance, pixels) are one number each, with n = 0.
-    ``declared`` is the number of seeds that each cell should have; controls have none. ``repeated`` is what is said of
-    repeated images, by the probed dataset. The floor is the first control
-    that a cell is not shown to be above: by the interval of its mean, or by its only run.
+    ``declared`` is the number of seeds that each cell should have; controls have none. ``repeated`` has the words on
+    repeated images, by the probed dataset. The floor is the first control that a cell is not shown to be above: by the
+    interval of its mean, or by its only run.
     """
     rows = []
     for cell, group in table.groupby("coordinates", sort=False):
@@ -315,25 +321,28 @@ def summary(
 def runs(plan: Plan, names: Iterable[str]) -> pd.DataFrame:
     """runs.csv: device, library, code and data of each run, from its manifest. A run without a manifest has no row.
 
-    Where the numbers of a run come from several records, it has the devices and precisions of all.
+    If the numbers of a run come from several records, its row has the devices and precisions of all of them.
     """
     rows = []
     if plan.records is None:
         for name in sorted(set(names)):
             if (plan.run_folder(name) / MANIFEST).is_file():
                 manifest = check_run(plan, name, "history.csv")
-                rows.append(_about([manifest]) | {"alike": "", "records": 1})
+                rows.append(_row([manifest]) | {"alike": "", "records": 1})
     else:
-        used = {name: _used(plan, name) for name in sorted(set(names)) if name in plan.records}
+        used = {}
+        for name in sorted(set(names)):
+            if name in plan.records:
+                used[name] = _records_used(plan, name)
         trained_alike = records.alike(chain.from_iterable(used.values()))
         for name, several in used.items():
-            row = _about([record.model_dump() for record in several])
+            row = _row([record.model_dump() for record in several])
             alike = trained_alike.get(name, "")
             rows.append(row | {"alike": alike, "records": len(plan.records[name])})
     return pd.DataFrame(rows, columns=list(RUNS))
 
 
-def _used(plan: Plan, name: str) -> list[Record]:
+def _records_used(plan: Plan, name: str) -> list[Record]:
     """The records from which the numbers of a run come: mostly its first."""
     assert plan.records is not None
     used = {}
@@ -345,7 +354,7 @@ def _used(plan: Plan, name: str) -> list[Record]:
     return list(used.values()) or [plan.records[name][0]]
 
 
-def _about(several: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def _row(several: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """A row of runs.csv, by the records or the manifest behind its numbers."""
     first = several[0]
     devices = [one["device"] for one in several]

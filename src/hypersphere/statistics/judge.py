@@ -49,17 +49,17 @@ STATED = [
     "sentence",
     "unstated",
 ]
-"""The columns of what a document says."""
+"""The columns that the document decides, and not our measurement."""
 FILE = "claims.csv"
-"""The claims of an artifact, beside its tidy tables."""
+"""The file with an artifact's claims, beside the artifact's tidy tables."""
 UNKNOWN = verdicts.Intervals(*[(math.nan, math.nan)] * 3)
-"""The intervals of an effect of which an arm lost too many seeds."""
+"""The intervals of an effect if an arm lost too many seeds."""
 
 
 def build(plan: Plan) -> None:
     """Write results/<scale>/claims.csv, in the order of the papers and of each paper's file, and statistics/runs.csv.
 
-    What neither a theorem, nor an exact study, nor an artifact's own claims.csv answers is ``not run``.
+    A claim is ``not run`` if no theorem, exact study or artifact's claims.csv answers it.
     """
     config = plan.config
     scale = config.scale_name
@@ -75,7 +75,7 @@ def build(plan: Plan) -> None:
             if not why_not_made(plan, name, artifact) and (folder / FILE).is_file():
                 found.append(tables.read(check_tidy(folder, FILE), AS_TEXT))
     listed = tables.as_read(claim_rows.table(not_run), AS_TEXT)
-    # without those of which other words or numbers were judged
+    # leave out answers to a claim whose words or numbers have changed since
     judged = pd.concat(found).merge(listed[STATED])
     best = pd.concat([judged, listed]).drop_duplicates("id").set_index("id", drop=False)
     tables.write(config.results, {"claims": (best.loc[listed["id"]], COLUMNS)})
@@ -84,7 +84,7 @@ def build(plan: Plan) -> None:
 
 
 def build_artifact(plan: Plan, paper: str, artifact: str, made: Mapping[str, pd.DataFrame]) -> None:
-    """Write an artifact's claims.csv: its claims that trained encoders answer, by the tables of ``measure.build``."""
+    """Judge the claims of an artifact by the tables of ``measure.build``, and write the artifact's claims.csv."""
     judge = Judge(
         plan, plan.config.papers[paper], artifact, made, rules_file.load(plan.config.root)
     )
@@ -94,7 +94,7 @@ def build_artifact(plan: Plan, paper: str, artifact: str, made: Mapping[str, pd.
 
 
 def of_encoders(plan: Plan) -> pd.DataFrame:
-    """The claims that a plan's trained encoders answer, as claims.csv has them; nothing is written or read."""
+    """The rows of claims.csv that a plan's trained encoders answer. No file of results is written or read."""
     rules = rules_file.load(plan.config.root)
     judges: dict[tuple[str, str], Judge] = {}
     rows = []
@@ -121,7 +121,7 @@ class Judge:
         self.declared = paper.measured[name]
         self.rules = rules
         self.limit = limit(plan)
-        # as the files have them, so that a verdict follows from ten digits
+        # with the digits that the files have, so that a verdict follows from the files
         read = {key: tables.as_read(made[key], columns.TABLES[key]) for key in JUDGED_BY}
         self.measurements = read["measurements"]
         self.summary = read["summary"].set_index("coordinates", drop=False)
@@ -136,7 +136,7 @@ class Judge:
         return claim_rows.row(self.paper, claim, self.of(claim), self.plan.config.scale_name)
 
     def of(self, claim: Claim) -> dict[str, Any]:
-        """The measured columns of a claim: with its runs, their device, precision and seeds."""
+        """The measured columns of a claim, with the claim's runs, their device, precision and seeds."""
         if why := why_not_measured(self.plan, self.paper.paper, claim):
             return {"why": why}
         if not confirmed.finished(self.plan, self.paper.paper, claim.artifact):
@@ -145,10 +145,9 @@ class Judge:
         return verdicts.cannot_be_judged(outcome) if self.declared.cannot_be_judged else outcome
 
     def _of_runs(self, claim: Claim) -> dict[str, Any]:
-        """What the runs of a claim's cells say, and which they are.
+        """The verdict of the runs of a claim's cells, and which runs they are.
 
-        There is no verdict where the runs differ in how they were made. One run settles nothing either: it has no
-        spread.
+        Runs that were made in different ways give no verdict. Neither does one run, which has no spread.
         """
         seeds, reasons = self._seeds(claim)
         judged = self._value if claim.kind == "value" else self._comparison
@@ -183,14 +182,14 @@ class Judge:
         }
 
     def _seeds(self, claim: Claim) -> tuple[dict[str, int], list[str]]:
-        """How many seeds of a claim were declared, lack a value or are missing; and what a verdict has to say of it."""
+        """How many seeds of a claim are declared, lack a value or are missing; and the reasons against a verdict."""
         cells = self.summary.loc[list(claim.cells)]
         without = cells[[f"n_{status}" for status in WITHOUT_VALUE]]
         seen = cells["n"] + without.sum(axis="columns")
         declared = int(cells["n_declared"].sum())
         missing = declared - int(seen.sum())
         reasons = [f"{missing} of {declared} seeds missing"] if missing else []
-        # Missing seeds may have no value either, but below the published scale one may have begun with fewer.
+        # At the published scale missing seeds count as lost. Elsewhere somebody may have begun with fewer seeds.
         begun = cells["n_declared"] if self.limit is None else seen
         if (begun - cells["n"] > self.rules.most_diverged * begun).any():
             reasons.append(TOO_FEW)
@@ -199,12 +198,12 @@ class Judge:
         return counts | {"n_declared": fewest, "n_missing": missing}, reasons
 
     def _value(self, claim: Claim, reasons: list[str]) -> dict[str, Any]:
-        """The columns of a printed number, which is compared at the published scale alone. May add to ``reasons``."""
+        """The columns of a printed number, which only the published scale can judge. May add to ``reasons``."""
         alike = self.arms[layout(claim.coordinates)]
         own = alike[claim.text].to_numpy(dtype=float)
         n = len(own)
         std = spread(own)
-        # Three runs have a spread of their own; two take that of the table's rows too.
+        # Three runs have a spread. For fewer, the spread comes from other rows of the table, too.
         enough = n >= ENOUGH
         used = Pooled(std, n - 1) if enough else pool_for([alike[claim.text]], alike, self.rules)
         low, high = mean_interval(own, self.rules.confidence)

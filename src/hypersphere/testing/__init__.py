@@ -31,11 +31,11 @@ BATCHES = {
     "scores_a",
     "scores_b",
 }
-"""Arguments that are one row for each image, and trained."""
+"""The arguments of losses that have one row for each image and are trained."""
 
 
 def _both(a: Tensor, b: Tensor) -> Tensor:
-    """2n vectors."""
+    """A tensor of 2n vectors, such as a queue."""
     return torch.cat([a, b])
 
 
@@ -45,7 +45,7 @@ def _centre(a: Tensor, b: Tensor) -> Tensor:
 
 
 def _labels(a: Tensor, b: Tensor) -> Tensor:
-    """A class of each of n images, about three of one class."""
+    """The classes of n images, about three images of each class."""
     n = len(a)
     return torch.arange(n) % max(n // 3, 2)
 
@@ -57,7 +57,7 @@ def _places(a: Tensor, b: Tensor) -> Tensor:
 
 
 def _noise(a: Tensor, b: Tensor) -> Tensor:
-    """Places of five other images of a bank of 2n, for each of n images."""
+    """The places of five other images in a bank of 2n, for each of n images."""
     n = len(a)
     first = 7 * torch.arange(n)[:, None]
     return (first + 3 * torch.arange(5)) % (2 * n)
@@ -71,9 +71,9 @@ TENSORS: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
     "index": _places,
     "noise": _noise,
 }
-"""What losses take beside the batches, by the argument's name, made of two more batches; a bank has 2n images."""
+"""How to make an argument of a loss, by its name, from two more batches; a bank has 2n images."""
 ROWS = BATCHES | {"labels", "index", "noise"}
-"""Arguments that go with the images when their order changes."""
+"""The arguments whose rows move with the images when the order of images changes."""
 ORDER = torch.tensor([3, 1, 5, 0, 2, 4])
 
 
@@ -149,9 +149,10 @@ def draw(
 
 
 def difficult_batches() -> dict[str, tuple[Tensor, Tensor]]:
-    """Batches of three images at which a norm, a cosine or a distance is not differentiable, or far from 1; and of two.
+    """Batches of three images, and of two, at which a norm, cosine or distance is not differentiable, or far from 1.
 
-    Points have a whole number as norm, so that cosines are ±1, or are drawn, so that they round to either side of it.
+    Some points have a whole number as norm, so that cosines are ±1. Others are drawn, so that cosines round to either
+    side of ±1.
     """
     a, b = draw(3, 4, dtype=torch.float32)
     pairs = {
@@ -175,17 +176,17 @@ def difficult_batches() -> dict[str, tuple[Tensor, Tensor]]:
 
 
 def leaves(batches: Batches) -> Batches:
-    """Copies that gradients are asked of."""
+    """Copies of batches that require gradients."""
     return [batch.detach().clone().requires_grad_() for batch in batches]
 
 
 def gradients(value: Tensor, batches: Batches) -> tuple[Tensor, ...]:
-    """A batch that the loss does not train, such as a teacher's, has gradient 0."""
+    """The gradients of a value. A batch that the loss does not train, such as a teacher's, has gradient 0."""
     return torch.autograd.grad(value, batches, allow_unused=True, materialize_grads=True)
 
 
 def gradient_is_of_value(loss: Loss, batches: Batches, others: Others) -> None:
-    """The gradient is that of finite differences, in float64."""
+    """Check that the gradient is near finite differences of the value, in float64."""
 
     def value(*batches: Tensor) -> Tensor:
         return loss(list(batches), others)
@@ -195,8 +196,9 @@ def gradient_is_of_value(loss: Loss, batches: Batches, others: Others) -> None:
 
 
 def training_lowers(loss: Loss, views: int, others: Others) -> None:
-    """A two-layer network, 20 steps along the gradient's signs: all losses finite, the last at least 5 % of the first
-    below it. In float64, so that rounding decides hardly a sign.
+    """Check that 20 steps along the gradient's signs lower the loss of a two-layer network by at least 5 %.
+
+    All losses must be finite. Training is in float64, so that rounding decides hardly a sign.
     """
     generator = torch.Generator().manual_seed(1)
     normal = partial(torch.randn, generator=generator, dtype=torch.float64)
@@ -217,7 +219,7 @@ def training_lowers(loss: Loss, views: int, others: Others) -> None:
 
 
 def order_is_nothing(loss: Loss, batches: Batches, others: Others) -> None:
-    """Six images: another order of everything that has a row for each changes no value, and moves gradients alike."""
+    """Check that another order of six images, with all their rows, leaves the value and moves gradients alike."""
     batches = leaves(batches)
     moved = leaves([batch[ORDER] for batch in batches])
     rows = {name: tensor[ORDER] for name, tensor in others.items() if name in ROWS}
@@ -231,12 +233,13 @@ def order_is_nothing(loss: Loss, batches: Batches, others: Others) -> None:
 
 
 TOLERANCES = {torch.float32: 1e-4, torch.bfloat16: 0.03, torch.float16: 0.03}
-"""How far a value may be off in a precision, as a share of it. bfloat16 keeps eight bits."""
+"""How far a value may be off in a precision, as a share of the value. bfloat16 keeps eight bits."""
 
 
 def halves_are_near(loss: Loss, drawn: Draw) -> None:
-    """Value and gradients have the inputs' type, also in single and half precision, and are near what the same rounded
-    inputs give in float64.
+    """Check values and gradients in single and half precision.
+
+    They have the type of the inputs, and are near what the same rounded inputs give in float64.
     """
     for dtype, tolerance in TOLERANCES.items():
         batches, others = drawn(8, 16, dtype)
@@ -254,7 +257,7 @@ def halves_are_near(loss: Loss, drawn: Draw) -> None:
 def _in_type(
     dtype: torch.dtype, loss: Loss, batches: Batches, others: Others
 ) -> tuple[Tensor, Batches]:
-    """Value and gradients in float64, of inputs in this type, of which both must be."""
+    """Value and gradients for inputs of this type, returned in float64. Both must first have this type."""
     converted = {
         name: tensor.to(dtype) if tensor.is_floating_point() else tensor
         for name, tensor in others.items()
@@ -275,9 +278,9 @@ def not_finite(
     tried: Mapping[str, tuple[Tensor, Tensor]],
     dtype: torch.dtype,
 ) -> list[str]:
-    """The names of those pairs of batches at which a value or gradient is infinite or NaN.
+    """The names of the pairs of batches at which a value or gradient is infinite or NaN.
 
-    Whatever a loss takes beside the batches is made of the same embeddings.
+    The other arguments of the loss are made of the same embeddings.
     """
     wrong = []
     for name, pair in tried.items():

@@ -554,7 +554,9 @@ def test_it_imports_little(tmp_path: Path) -> None:
         "print(*sorted({name.partition('.')[0] for name in sys.modules}))"
     )
     given = {
-        name: value for name, value in os.environ.items() if name not in foreign.found(os.environ)
+        name: value
+        for name, value in os.environ.items()
+        if name not in foreign.names_in(os.environ)
     }
     command = [sys.executable, "-c", code]
     out = subprocess.run(

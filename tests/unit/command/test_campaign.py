@@ -95,7 +95,7 @@ def test_snakemake_makes_the_records_of_all_that_is_pending_and_first_what_parts
     plan: Plan, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """A marker without its record, as after a table was taken back, stands for nothing."""
-    stale = markers.recorded(plan, plan.batches[0].id)
+    stale = markers.recorded_marker(plan, plan.batches[0].id)
     files.write_text(stale, "stale")
     made = Snakemake(monkeypatch, MAKE)
     campaign.run(plan, minutes=1, jobs=2)

@@ -9,7 +9,8 @@ from hypersphere import files
 from hypersphere.command import preparation
 from hypersphere.config import plan as planning
 from hypersphere.config import registry
-from hypersphere.config.plan import MANIFEST, Plan
+from hypersphere.config.file_names import MANIFEST
+from hypersphere.config.plan import Plan
 from hypersphere.config.run import Dataset
 from hypersphere.errors import HypersphereError
 from hypersphere.provenance import digests, markers

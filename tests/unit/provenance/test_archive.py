@@ -16,7 +16,8 @@ from filelock import FileLock
 
 from hypersphere import files
 from hypersphere.config import plan as planning
-from hypersphere.config.plan import MANIFEST, Plan
+from hypersphere.config.file_names import MANIFEST
+from hypersphere.config.plan import Plan
 from hypersphere.errors import HypersphereError
 from hypersphere.provenance import archive, contents
 

@@ -118,7 +118,7 @@ def test_the_repeated_images_of_a_runs_datasets_go_with_its_record(
         for name, one in tiny_plan.datasets.items()
         if name in TINY
     }
-    assert records.counted(folder) == {name: one.repeated for name, one in prepared.items()}
+    assert records.repeated_images(folder) == {name: one.repeated for name, one in prepared.items()}
     rows = records.read_tables(folder)["datasets"]
     assert {row["dataset"]: row["data"] for row in rows} == {
         name: one.digest for name, one in prepared.items()
@@ -144,7 +144,7 @@ def test_the_repeated_images_of_a_runs_datasets_go_with_its_record(
             records.read_folder(folder, "tiny")
     (folder / "datasets.csv").unlink()  # as records of before are
     assert records.read_folder(folder, "tiny") == [record]
-    assert records.counted(folder) == {}
+    assert records.repeated_images(folder) == {}
 
 
 def test_a_diverged_run_is_packed(tiny_plan: Plan, monkeypatch: pytest.MonkeyPatch) -> None:

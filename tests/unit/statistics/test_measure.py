@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 from hypersphere import files
-from hypersphere.config.plan import MANIFEST
+from hypersphere.config.file_names import MANIFEST
 from hypersphere.errors import DamagedError
 from hypersphere.provenance import columns, pictures
 from hypersphere.provenance.manifest import check_tidy

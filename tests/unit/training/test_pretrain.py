@@ -28,7 +28,8 @@ from filelock import FileLock
 from hypersphere import files
 from hypersphere.command import cli, preview
 from hypersphere.config import plan as planning
-from hypersphere.config.plan import MANIFEST, Plan
+from hypersphere.config.file_names import MANIFEST
+from hypersphere.config.plan import Plan
 from hypersphere.config.run import Run
 from hypersphere.datasets import store
 from hypersphere.errors import HypersphereError

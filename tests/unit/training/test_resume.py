@@ -14,10 +14,10 @@ from safetensors import SafetensorError
 from safetensors.torch import save_file
 from torch import Tensor
 
+from hypersphere.config.file_names import RESUME
 from hypersphere.config.plan import Plan
 from hypersphere.provenance import stop
 from hypersphere.training import checkpoint, loop
-from hypersphere.training.checkpoint import RESUME
 from hypersphere.training.weights import snapshot_names
 
 from ...broken_off import KilledError, add_one, before_steps, contents, drop, failing, rewrite

@@ -163,7 +163,7 @@ def train(
 
 
 def positives(labels: Int[Tensor, "*m b"]) -> Int[Tensor, "*m b"]:
-    """For each point the next one of its class in the batch, cyclically: in random order, a random other point.
+    """The next point of each point's class in the batch, cyclically: in random order, a random other point.
 
     A point that is alone in its class is its own positive.
     """

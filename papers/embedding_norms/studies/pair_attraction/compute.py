@@ -313,7 +313,7 @@ def _table1(results: Results) -> pd.DataFrame:
 
 
 def _on_table1(results: Results) -> Iterator[ExactNumber]:
-    """In both readings: printed cells, the slope that should be 2, and the steps that a penalty saves."""
+    """The answers on Table 1 in both readings: cells, a slope that should be 2, and the steps that a penalty saves."""
     for penalty in READINGS:
         yield from _in_reading(results, penalty)
     free_steps = numbers(results, map(free, TABLE_NORMS))

@@ -49,9 +49,9 @@ class Draws(NamedTuple):
     """The random numbers of a trial, which all shapes and all values of their parameters share."""
 
     along: Float[Tensor, "seeds n"]
-    """In [0, 1)."""
+    """Uniform in [0, 1)."""
     across: Float[Tensor, "seeds n"]
-    """In [0, 1)."""
+    """Uniform in [0, 1)."""
     noise: Float[Tensor, "seeds n 2"]
     """Standard normal."""
     classes: Int[Tensor, "n"]
@@ -156,7 +156,7 @@ BATCH = 20
 """n + 1 of Algorithm 1. It divides the number of points of both datasets."""
 START = 0.01  # standard deviation of a map's entries before the first step (erratum L9)
 WEIGHTS = {"cl": 0.0, "lmcl_mean": WEIGHT / (BATCH * (BATCH - 1)), "lmcl_sum": WEIGHT}
-"""Of the sum over a batch's ordered pairs: Eq. 1; Eq. 9 with R1 their mean; Eq. 9 with R1 their sum (erratum L5)."""
+"""The weight of the sum over a batch's ordered pairs: Eq. 1; Eq. 9 with R1 their mean, or their sum (erratum L5)."""
 SPACES = ("euclidean", *WEIGHTS)
 """Where K-means sees the points: as they are, or mapped by a method."""
 
@@ -324,7 +324,7 @@ READINGS = {
     "lmcl_mean": ("lmcl.{}.l5", "L5, L9, L10"),
     "lmcl_sum": ("lmcl.{}.l9", "L9, L10"),
 }
-"""By space: the end of its claims' ids, with a place for the dataset, and the reading in which it is measured."""
+"""The end of a space's claim ids, with a place for the dataset, and the reading in which the space is measured."""
 TABLE_1 = [setting for setting in SETTINGS if setting.in_table_1()]
 Results = dict[str, np.ndarray]
 
@@ -450,7 +450,7 @@ def fig3(results: Results) -> pd.DataFrame:
 
 
 def answers(results: Results) -> Iterator[ExactNumber]:
-    """To Table 1's numbers, to sentences on them and on ambiguous points, and on the printed start."""
+    """The answers to Table 1's numbers, to sentences on them and on ambiguous points, and on the printed start."""
     is_zero = results["from_zero"] == 0
     yield everywhere("lmcl.table1.start_at_zero", ~is_zero)
     yield everywhere("lmcl.table1.start_at_zero.l9", is_zero, "L9")

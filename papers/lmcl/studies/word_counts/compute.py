@@ -26,16 +26,16 @@ CLAIM = "lmcl.word_counts"
 FOLDS = 10
 
 Columns = Mapping[str, list[float]]
-"""By task, the printed accuracies of the encoders, in percent."""
+"""The printed accuracies of the encoders by task, in percent."""
 
 
 class Counted(NamedTuple):
     """Accuracies in percent."""
 
     examples: int
-    """That are tested."""
+    """The number of examples that are tested."""
     majority: float
-    """Of the class that is most frequent among the examples to train on."""
+    """The accuracy of always naming the class that is most frequent among the training examples."""
     words: float
 
 
@@ -118,7 +118,7 @@ def _features(counts: Any, examples: list[Example]) -> Any:
 
 
 def answers(counts: Mapping[str, Counted], printed: Columns) -> list[ExactNumber]:
-    """As printed, and with two columns swapped: is SUBJ above its words, and is no other order of columns nearer?"""
+    """Is SUBJ above its words, as printed and with two columns swapped? Is no other order of columns nearer?"""
     swapped = tuple(SWAPPED.get(name, name) for name in TASKS)
     return [
         *_in_order(counts, printed, TASKS, PRINTED),

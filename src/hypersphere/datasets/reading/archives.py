@@ -37,7 +37,7 @@ PIECE = 2**20
 
 
 HIDDEN = re.compile(r"(^|/)\.")
-"""In the name of a hidden file, or of a file in a hidden folder."""
+"""Matches the name of a hidden file, and of a file in a hidden folder."""
 Members = dict[str, Callable[[], IO[bytes] | None]]
 """What opens each file of an archive, by its name."""
 

@@ -51,7 +51,7 @@ def draw(points: Points) -> Figure:
             "linestyle": style.nth(style.DASHES, at),
         }
         looks.append(look)
-        name = points.named(x, "x")
+        name = points.name_of(x, "x")
         legend[name] = Line2D([], [], **look)
     subjects = _subjects(points)
     subtitle = f"Share of {subjects} at or below each value of: {noted.measures(points)}"

@@ -54,10 +54,10 @@ def _sections(points: Points) -> dict[str, list[tuple[str, Point]]]:
     """Names and cells for each point of ``rows`` and of ``panels``, by its name. Of means, only those that were run."""
     keys = panels.keys(points, ("panels", "rows"))
     lines = points.axis("x") if points.artifact.baseline else points.measured("x")
-    names = [points.named(x, "x") for x in lines]
+    names = [points.name_of(x, "x") for x in lines]
     sections = {}
     for point in points.combinations("rows", "panels"):
-        title = points.called(point, keys)
+        title = points.name_by(point, keys)
         cells = [points.at(point, x) for x in lines]
         sections[title] = list(zip(names, cells, strict=True))
     return sections

@@ -200,7 +200,7 @@ def _legend(
     for line, look in zip(lines, looks, strict=True):
         if not line:  # each panel has one line, which its heading names
             continue
-        name = points.called(line, words.varying(lines))
+        name = points.name_by(line, words.varying(lines))
         ends = points.array(of_panels, "x", at=line)[:, -1]
         lost = panels.reasons(ends)
         if lost and np.isnan(means(ends)).all():

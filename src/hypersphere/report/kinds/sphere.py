@@ -65,10 +65,10 @@ def draw(points: Points) -> Figure:
         _draw_map(axis, dots.get(cell.text))
         title = cell.mean_text
         if down == 0:
-            title = f"{points.named(columns[right], 'columns')}\n{title}"
+            title = f"{points.name_of(columns[right], 'columns')}\n{title}"
         axis.set_title(title, fontsize=8)
         if right == 0:
-            name = points.named(rows[down], "rows")
+            name = points.name_of(rows[down], "rows")
             axis.set_ylabel(
                 textwrap.fill(name, BESIDE_LETTERS),
                 rotation=0,

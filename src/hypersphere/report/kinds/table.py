@@ -37,7 +37,7 @@ def draw(points: Points) -> Grid:
     lines = []
     controls: dict[str, dict[str, Line]] = {kind: {} for kind in words.CONTROLS}
     for row, of_row in zip(rows, cells, strict=True):
-        labels = [points.called(row, keys) for keys in groups]
+        labels = [points.name_by(row, keys) for keys in groups]
         texts = _texts(of_row, published)
         lines.append(Line(tuple(labels), texts))
         for kind, drawn in controls.items():
@@ -110,7 +110,7 @@ def _head(
     spans = [1 + is_published for is_published in published]
     outer: list[tuple[str, ...]] = [()] * len(axis)
     for keys in words.together(words.varying(axis)):
-        names = [points.called(point, keys) for point in axis]
+        names = [points.name_by(point, keys) for point in axis]
         outer = [(*above, name) for above, name in zip(outer, names, strict=True)]
         columns_below = zip(outer, spans, strict=True)
         heads = []

@@ -60,4 +60,4 @@ def test_a_dataset_is_named_with_what_is_measured_in_its_place(quick: Any, make:
         (themselves, "faces", "Faces (not run: no loader yet)"),
         (themselves, "digits", "digits"),
     ):
-        assert points.called({"dataset": name}, ["dataset"]) == said
+        assert points.name_by({"dataset": name}, ["dataset"]) == said

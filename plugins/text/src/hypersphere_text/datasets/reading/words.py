@@ -1,4 +1,4 @@
-"""From plain text to numbers: paragraphs, sentences, words, and a vocabulary by frequency.
+"""Turns plain text into numbers: paragraphs, sentences, words, and a vocabulary by frequency.
 
 The rules are our own and few, so that nothing is downloaded and every release gives the same numbers. A paragraph is
 what stands between empty lines; one that does not end with a punctuation mark is a heading, and is left out. A sentence
