@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from typing import Any
 
-import numpy as np
 import torch
 
 from hypersphere import files
@@ -19,10 +18,8 @@ from hypersphere.config.plan import Plan
 from hypersphere.config.run import Run
 from hypersphere.datasets.sizes import Size
 from hypersphere.errors import HypersphereError
-from hypersphere.training import loop
+from hypersphere.speed.trial import Trial
 from hypersphere.training.determinism import make_deterministic
-from hypersphere.training.loop import Execution
-from hypersphere.training.trainers.image import Views
 from hypersphere.wording import counted
 
 MAY_DIFFER = ("seed", "dataset", "schedule", "batch")
@@ -30,25 +27,21 @@ MAY_DIFFER = ("seed", "dataset", "schedule", "batch")
 IMAGES = 2
 
 
-def step(run: Run, side: int, classes: int) -> str:
-    """Train a run for one step on random images of side x side pixels: why it took none, or nothing.
+def step(run: Run, size: Size) -> str:
+    """Train a run for one step on random images of a size: why it took none, or nothing.
 
     There are ``IMAGES`` of them, or as many in each of the groups that have batch statistics of their own (MoCo v2), or
     in each of two parts, if the encoder takes parts.
     """
     make_deterministic(threads=1)
-    schedule = run.schedule.model_copy(update={"epochs": 1})
     parts = min(run.batch.parts, 2)
     count = IMAGES * parts * int(run.method.parameters.get("groups", 1))
     batch = run.batch.model_copy(update={"size": count, "micro": count, "parts": parts})
-    run = run.model_copy(update={"schedule": schedule, "batch": batch})
-    pixels = np.random.default_rng(0).integers(0, 256, (count, side, side, 3), dtype=np.uint8)
-    cpu, numbers = torch.device("cpu"), np.arange(count)
-    views = Views(run, pixels, numbers % classes, numbers, cpu)
+    trial = Trial(run.model_copy(update={"batch": batch}), size, steps=1)
+    cpu = torch.device("cpu")
     with files.temporary_folder("a run's state after one step") as folder:
-        execution = Execution(cpu, frozenset(), {"run": run.name})
         try:
-            outcome = loop.train(run, views, execution, folder)
+            outcome = trial.train(folder, trial.source(cpu), cpu)
         except Exception as error:  # whatever would end the run on the rented machine
             if files.full(error):
                 raise
@@ -67,8 +60,7 @@ def lines(plan: Plan, gigabytes: float | None = None) -> Iterator[str]:
     pool = ProcessPoolExecutor(max_workers=os.cpu_count())
     try:
         asked: list[tuple[Any, list[Run]]] = [
-            (pool.submit(step, runs[0], int(size.side), size.classes), runs)
-            for size, runs in together
+            (pool.submit(step, runs[0], size), runs) for size, runs in together
         ]
         for at, (future, runs) in enumerate(asked, start=1):
             if problem := future.result():
