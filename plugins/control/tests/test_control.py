@@ -264,7 +264,7 @@ def test_the_cost_counts_an_update(
     """Against torch's own counter around real updates: 29 of them, of which all or every second one train the actor."""
     run = make(method={"actor_every": every})
     counted = []
-    update = control._Episodes._update
+    update = control.Episodes._update
 
     def counting(self: Any, *arguments: Any) -> torch.Tensor:
         with FlopCounterMode(display=False) as counter:
@@ -272,7 +272,7 @@ def test_the_cost_counts_an_update(
         counted.append(counter.get_total_flops())
         return found
 
-    monkeypatch.setattr(control._Episodes, "_update", counting)
+    monkeypatch.setattr(control.Episodes, "_update", counting)
     execute(run, tmp_path)
     assert len(counted) == work.steps(run, examples=0) == 4 * STEPS - 11
     # eight queries with eight keys of four numbers, forward and twice backward: left out

@@ -5,8 +5,8 @@ number: order, batch size and device do not change which crop an image gets. Eac
 adding one changes no other's draws.
 """
 
-from collections.abc import Sequence
-from functools import cache
+from collections.abc import Callable, Sequence
+from functools import cache, partial
 from typing import NamedTuple
 
 import numpy as np
@@ -62,64 +62,77 @@ def draw(branches: Sequence[Views], images: int, size: int, seed: int, epoch: in
     """
 
     @cache
-    def uniform(purpose: str, *more: int) -> Float[np.ndarray, "n v ..."]:
+    def of_all_views(purpose: str, *more: int) -> Float[np.ndarray, "n v ..."]:
         return prng.uniform((images, VIEWS, *more), seed, purpose, epoch)
 
-    def between(
-        v: int,
-        purpose: str,
-        low: float,
-        high: float,
-        probability: float,
-        otherwise: float,
-        coin: str = "",
+    def uniform(v: int, purpose: str, *more: int) -> Float[np.ndarray, "n ..."]:
+        return of_all_views(purpose, *more)[:, v]
+
+    by_view = [_of_view(partial(uniform, v), views, size) for v, views in enumerate(branches)]
+    fields = {}
+    for name in Draws._fields:
+        of_views = [view[name] for view in by_view]
+        fields[name] = torch.from_numpy(np.stack(of_views, axis=1))
+    return Draws(**fields)
+
+
+def _of_view(
+    uniform: Callable[..., Float[np.ndarray, "n ..."]], views: Views, size: int
+) -> dict[str, np.ndarray]:
+    """The fields of ``Draws``, by name, for one view.
+
+    Args:
+        uniform: draws from [0, 1) for each image, by their purpose and their shape for an image.
+        views: the view's settings.
+        size: height and width of an image in pixels.
+    """
+    side = views.side or size
+    if views.blur and views.blur_kernel // 2 >= side:
+        limit = f"at most {2 * side - 1} for images of {side} pixels"
+        raise HypersphereError(f"views: blur_kernel: must be {limit} (given: {views.blur_kernel})")
+
+    def sometimes(
+        purpose: str, low: float, high: float, probability: float, otherwise: float, coin: str = ""
     ) -> Float[np.ndarray, "n"]:
-        """Of view ``v``, uniform from ``low`` to ``high`` with this probability, else ``otherwise``.
+        """Uniform from ``low`` to ``high`` with this probability, else ``otherwise``.
 
         ``coin`` names the purpose of a draw that decides in place of this purpose's own.
         """
-        value, own = np.moveaxis(uniform(purpose, 2)[:, v], -1, 0)
-        applies = (uniform(coin)[:, v] if coin else own) < probability
-        return np.where(applies, low + value * (high - low), otherwise).astype(np.float32)
+        value, toss = np.moveaxis(uniform(purpose, 2), -1, 0)
+        if coin:
+            toss = uniform(coin)
+        drawn = low + value * (high - low)
+        return np.where(toss < probability, drawn, otherwise).astype(np.float32)
 
-    drawn: dict[str, list[np.ndarray]] = {name: [] for name in Draws._fields}
-    for v, views in enumerate(branches):
-        side = views.side or size
-        if views.blur and views.blur_kernel // 2 >= side:
-            limit = f"at most {2 * side - 1} for images of {side} pixels"
-            raise HypersphereError(
-                f"views: blur_kernel: must be {limit} (given: {views.blur_kernel})"
-            )
-        place = uniform("place", 2)[:, v]
-        if views.crop_padding is None:
-            box = _boxes(uniform("crop", CROP_TRIES, 2)[:, v], place, views.crop_scale, size)
-        else:
-            corner = np.floor(place * (2 * views.crop_padding + 1)) - views.crop_padding
-            box = np.concatenate([corner, np.full_like(corner, size)], axis=-1).astype(np.float32)
-        drawn["box"].append(box)
-        # Uniform in centre ± strength; and the centre, which changes nothing, where a jitter does not apply.
-        coin = "jitter" if views.jitter_coins == "shared" else ""
-        for name in JITTERS:
-            strength, centre = getattr(views, name), 0.0 if name == "hue" else 1.0
-            low = max(0.0, centre - strength) if centre else -strength
-            drawn[name].append(
-                between(v, name, low, centre + strength, views.jitter_probability, centre, coin)
-            )
-        order = np.tile(np.arange(len(JITTERS)), (images, 1))
-        # that of four random numbers of each image: uniform over all 24 orders
-        if views.jitter_order == "random":
-            order = uniform("jitter order", len(JITTERS))[:, v].argsort(axis=-1, kind="stable")
-        drawn["order"].append(order)
-        for name, share in (
-            ("flip", views.flip),
-            ("gray", views.grayscale),
-            ("solarize", views.solarize),
-        ):
-            drawn[name].append(uniform(name)[:, v] < share)
-        drawn["sigma"].append(between(v, "blur", *views.blur_sigma, views.blur, otherwise=0.0))
-    return Draws(
-        **{name: torch.from_numpy(np.stack(of_views, axis=1)) for name, of_views in drawn.items()}
-    )
+    place = uniform("place", 2)
+    if views.crop_padding is None:
+        box = _boxes(uniform("crop", CROP_TRIES, 2), place, views.crop_scale, size)
+    else:
+        corner = np.floor(place * (2 * views.crop_padding + 1)) - views.crop_padding
+        box = np.concatenate([corner, np.full_like(corner, size)], axis=-1).astype(np.float32)
+    # Uniform in centre ± strength; and the centre, which changes nothing, where a jitter does not apply.
+    coin = "jitter" if views.jitter_coins == "shared" else ""
+    jitters = {}
+    for name in JITTERS:
+        strength = getattr(views, name)
+        centre = 0.0 if name == "hue" else 1.0
+        low = -strength if name == "hue" else max(0.0, centre - strength)
+        high = centre + strength
+        jitters[name] = sometimes(name, low, high, views.jitter_probability, centre, coin)
+    if views.jitter_order == "random":
+        # the order of four random numbers of each image: uniform over all 24
+        order = uniform("jitter order", len(JITTERS)).argsort(axis=-1, kind="stable")
+    else:
+        order = np.tile(np.arange(len(JITTERS)), (len(place), 1))
+    return {
+        "box": box,
+        "flip": uniform("flip") < views.flip,
+        **jitters,
+        "order": order,
+        "gray": uniform("gray") < views.grayscale,
+        "sigma": sometimes("blur", *views.blur_sigma, views.blur, otherwise=0.0),
+        "solarize": uniform("solarize") < views.solarize,
+    }
 
 
 def _boxes(
@@ -129,14 +142,22 @@ def _boxes(
     size: int,
 ) -> Float[np.ndarray, "n 4"]:
     """Random resized crop: area uniform in ``scale``, log aspect uniform, the first try that fits."""
-    area = size * size * (scale[0] + tries[..., 0] * (scale[1] - scale[0]))
-    aspect = np.exp(np.log(ASPECT[0]) + tries[..., 1] * (np.log(ASPECT[1]) - np.log(ASPECT[0])))
-    width, height = np.rint(np.sqrt(area * aspect)), np.rint(np.sqrt(area / aspect))
-    fits = (width >= 1) & (width <= size) & (height >= 1) & (height <= size)
-    first = fits.argmax(axis=-1)[..., None]
+    smallest, largest = scale
+    area = size * size * (smallest + tries[..., 0] * (largest - smallest))
+    narrowest = np.log(ASPECT[0])
+    widest = np.log(ASPECT[1])
+    aspect = np.exp(narrowest + tries[..., 1] * (widest - narrowest))
+    widths = np.rint(np.sqrt(area * aspect))
+    heights = np.rint(np.sqrt(area / aspect))
+    fits = (widths >= 1) & (widths <= size) & (heights >= 1) & (heights <= size)
     any_fits = fits.any(axis=-1)
-    width = np.where(any_fits, np.take_along_axis(width, first, -1)[..., 0], size)
-    height = np.where(any_fits, np.take_along_axis(height, first, -1)[..., 0], size)
+    first = fits.argmax(axis=-1)[..., None]
+
+    def of_first(lengths: Float[np.ndarray, "n t"]) -> Float[np.ndarray, "n"]:
+        return np.where(any_fits, np.take_along_axis(lengths, first, -1)[..., 0], size)
+
+    width = of_first(widths)
+    height = of_first(heights)
     top = np.floor(place[..., 0] * (size - height + 1))
     left = np.floor(place[..., 1] * (size - width + 1))
     return np.stack([top, left, height, width], axis=-1).astype(np.float32)

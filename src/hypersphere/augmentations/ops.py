@@ -4,10 +4,12 @@ Shapes: n images, h = w pixels, channels red, green, blue, values in [0, 1]. Wit
 with the torchvision function that its docstring names. Parameters may be on the CPU when images are on a GPU.
 """
 
+import math
 from collections.abc import Callable, Sequence
+from functools import partial
 
 import torch
-from jaxtyping import Bool, Float, UInt8
+from jaxtyping import Bool, Float, Int, UInt8
 from torch import Tensor
 
 from hypersphere.augmentations.draws import JITTERS, Draws
@@ -30,31 +32,45 @@ def make_views(
 
     Draws decide which operations run: there they make no GPU wait.
     """
+    device = images.device
     n, size = images.shape[:2]
+    v = len(branches)
     side = branches[0].side or size
-    made = torch.empty(len(branches) * n, 3, side, side, device=images.device)
+    result = torch.empty(v * n, 3, side, side, device=device)
+    rows_of_views = torch.arange(v * n).view(v, n)
+    of_rows = Draws(*(part.transpose(0, 1).flatten(0, 1) for part in draws))
     for views in dict.fromkeys(branches):  # branches of equal settings are augmented together
-        rows = torch.cat(
-            [torch.arange(v * n, v * n + n) for v, one in enumerate(branches) if one == views]
-        )
-        of_rows = Draws(*(part.transpose(0, 1).flatten(0, 1)[rows] for part in draws))
-        chunks, limit = [torch.arange(len(rows))], CHUNK_BYTES // (12 * size**2)
-        if images.device.type == "cpu" and len(rows) > limit:
-            # Those that take hue at the same place; of these, such that turn grey or are blurred become neighbours.
-            place = torch.where(
-                of_rows.hue == 0, len(JITTERS), of_rows.order.argsort(dim=1)[:, HUE]
-            )
-            order = (4 * place + 2 * (of_rows.sigma > 0) + of_rows.gray).argsort(stable=True)
-            groups = [group for group in order.split(place.bincount().tolist()) if len(group)]
-            chunks = [
-                chunk for group in groups for chunk in group.chunk(-(-len(group) // max(1, limit)))
-            ]
-        for chunk in chunks:
-            row = rows[chunk].to(images.device)
-            made.index_copy_(
-                0, row, _view(to_float(images.index_select(0, row % n)), of_rows.take(chunk), views)
-            )
-    return made.unflatten(0, (len(branches), n))
+        equal = [number for number, other in enumerate(branches) if other == views]
+        rows = rows_of_views[equal].flatten()
+        own = of_rows.take(rows)
+        for chunk in _chunks(own, size, device):
+            row = rows[chunk].to(device)
+            plain = to_float(images.index_select(0, row % n))
+            view = _view(plain, own.take(chunk), views)
+            result.index_copy_(0, row, view)
+    return result.unflatten(0, (v, n))
+
+
+def _chunks(draws: Draws, size: int, device: torch.device) -> list[Int[Tensor, "m"]]:
+    """Places of the images that are augmented together: of all, or on a CPU of some at once.
+
+    Then those of a chunk take hue at the same turn, and such that turn grey, or are blurred, are neighbours.
+    """
+    every = torch.arange(len(draws.hue))
+    limit = CHUNK_BYTES // (12 * size**2)
+    if device.type != "cpu" or len(every) <= limit:
+        return [every]
+    turn = draws.order.argsort(dim=1)[:, HUE]
+    turn = torch.where(draws.hue == 0, len(JITTERS), turn)
+    is_blurred = draws.sigma > 0
+    order = (4 * turn + 2 * is_blurred + draws.gray).argsort(stable=True)
+    sizes = turn.bincount().tolist()
+    chunks: list[Tensor] = []
+    for group in order.split(sizes):
+        if len(group):
+            count = math.ceil(len(group) / max(1, limit))
+            chunks += group.chunk(count)
+    return chunks
 
 
 def to_float(images: UInt8[Tensor, "n h w 3"]) -> Images:
@@ -63,29 +79,31 @@ def to_float(images: UInt8[Tensor, "n h w 3"]) -> Images:
 
 
 def _view(images: Images, draws: Draws, views: Views) -> Images:
+    """One view of each image, by its draws."""
+    box, flip = draws.box, draws.flip
     if views.side is not None:
-        images = resized_crop_and_flip(images, draws.box, draws.flip, views.side)
+        images = resized_crop_and_flip(images, box, flip, views.side)
+    elif views.crop_padding is None:
+        images = crop_and_flip(images, box, flip)
     else:
-        crop = crop_and_flip if views.crop_padding is None else shift_and_flip
-        images = crop(images, draws.box, draws.flip)
+        images = shift_and_flip(images, box, flip)
     if views.jitter_probability:
         images = jitter(images, draws)
     if views.grayscale:
-        images = _only(draws.gray, images, lambda some: gray(some).expand_as(some))
+        images = _only(draws.gray, images, _grayed)
     if views.blur:
-        images = _only(
-            draws.sigma > 0,
-            images,
-            lambda some, sigma: blur(some, sigma, views.blur_kernel),
-            draws.sigma,
-        )
+        blurred = partial(blur, width=views.blur_kernel)
+        images = _only(draws.sigma > 0, images, blurred, draws.sigma)
     if views.solarize:
         images = _only(draws.solarize, images, solarize)
     return images
 
 
 def _only(
-    chosen: Bool[Tensor, "n"], images: Images, change: Callable[..., Images], *parameters: PerImage
+    chosen: Bool[Tensor, "n"],
+    images: Images,
+    change: Callable[..., Images],
+    *parameters: PerImage,
 ) -> Images:
     """Change the chosen images, and leave the others."""
     index = chosen.nonzero()[:, 0]
@@ -94,30 +112,38 @@ def _only(
     if not len(index):
         return images
     place = index.to(images.device)
-    return images.index_copy(
-        0, place, change(images.index_select(0, place), *(part[index] for part in parameters))
-    )
+    some = images.index_select(0, place)
+    of_some = [parameter[index] for parameter in parameters]
+    changed = change(some, *of_some)
+    return images.index_copy(0, place, changed)
 
 
 def jitter(images: Images, draws: Draws) -> Images:
     """Brightness, contrast, saturation and hue, in each image's order (``ColorJitter``)."""
-    order = draws.order
-    factor = torch.stack([getattr(draws, name) for name in JITTERS], dim=1).gather(1, order)
-    # n, turn, jitter. A factor of 1 changes nothing, nor does a shift of 0.
-    takes = (order[..., None] == torch.arange(len(JITTERS))) & (factor != (order != HUE))[..., None]
+    order = draws.order  # n, turn
+    by_jitter = [getattr(draws, name) for name in JITTERS]
+    factor = torch.stack(by_jitter, dim=1).gather(1, order)
+    # A factor of 1 changes nothing, nor does a shift of 0.
+    changes = factor != (order != HUE)
+    is_due = order[..., None] == torch.arange(len(JITTERS))
+    takes = is_due & changes[..., None]  # n, turn, jitter
     # Images that take hue or nothing in a turn keep their colours: as all are in [0, 1], a factor of 1 changes no bit.
     keep = torch.where(order == HUE, 1, factor)
-    mean, luma = torch.where(takes[..., 1:HUE], 1 - keep[..., None], 0).unbind(dim=2)
+    rest = 1 - keep[..., None]
+    mean, luma = torch.where(takes[..., 1:HUE], rest, 0).unbind(dim=2)
     for turn, (*others, turns_hue) in enumerate(takes.any(dim=0).tolist()):
+        kept = keep[:, turn]
         if sum(others) > 1:
             # All three in one formula, so that each image may take another of them.
             other = gray(images)
-            level = other.mean(dim=(1, 2, 3), keepdim=True) * _wide(mean[:, turn], images)
-            images = _blend(
-                images, other.mul_(_wide(luma[:, turn], images)).add_(level), keep[:, turn]
-            )
+            level = other.mean(dim=(1, 2, 3), keepdim=True)
+            level = level * _wide(mean[:, turn], images)
+            other.mul_(_wide(luma[:, turn], images))
+            other.add_(level)
+            images = _blend(images, other, kept)
         elif any(others):
-            images = (brightness, contrast, saturation)[others.index(True)](images, keep[:, turn])
+            change = (brightness, contrast, saturation)[others.index(True)]
+            images = change(images, kept)
         if turns_hue:
             images = _only(takes[:, turn, HUE], images, hue, factor[:, turn])
     return images
@@ -130,11 +156,12 @@ def crop_and_flip(images: Images, box: Float[Tensor, "n 4"], flip: Bool[Tensor, 
     the box's border, as if the crop had been cut out first.
     """
     size = images.shape[-1]
+    start, length = box[..., None].split(2, dim=1)  # n, y and x, 1
     step = (torch.arange(size, device=box.device) + 0.5) / size
-    start, length = box[:, :2, None], box[:, 2:, None]
-    return _resample(
-        images, torch.minimum((step * length).sub_(0.5).relu_(), length - 1).add_(start), flip
-    )
+    place = step * length
+    place.sub_(0.5).relu_()
+    place = torch.minimum(place, length - 1)
+    return _resample(images, place.add_(start), flip)
 
 
 def resized_crop_and_flip(
@@ -145,34 +172,42 @@ def resized_crop_and_flip(
     A box that shrinks is antialiased, as Pillow does: a new pixel is the mean of old ones with weights that fall
     linearly to 0 at one new pixel's distance, measured in old ones.
     """
-    start, length = box[:, :2, None, None], box[:, 2:, None, None]  # [n, y and x, 1, 1]
+    size = images.shape[-1]
+    start, length = box[..., None, None].split(2, dim=1)  # n, y and x, 1, 1
     stride = length / side
-    centre = (torch.arange(side, device=box.device) + 0.5) * stride  # in the box, of new pixels
-    old = torch.arange(images.shape[-1], device=box.device)[:, None] + 0.5 - start
-    near = (1 - (old - centre).abs() / stride.clamp(min=1)).relu()
-    weights = near * ((old > 0) & (old < length))
-    of_rows, of_columns = (weights / weights.sum(dim=2, keepdim=True)).unbind(1)
-    of_columns = torch.where(flip[:, None, None], of_columns.flip(2), of_columns)
+    new = torch.arange(side, device=box.device) + 0.5
+    old = torch.arange(size, device=box.device)[:, None] + 0.5
+    old = old - start  # in the box
+    distance = (old - new * stride).abs()
+    distance = distance / stride.clamp(min=1)
+    is_in_box = (old > 0) & (old < length)
+    weights = (1 - distance).relu() * is_in_box
+    weights = weights / weights.sum(dim=2, keepdim=True)
+    of_rows, of_columns = weights.unbind(1)
+    mirrored = of_columns.flip(2)
+    of_columns = torch.where(flip[:, None, None], mirrored, of_columns)
     return _multiplied(images, of_rows.to(images), of_columns.to(images))
 
 
 def shift_and_flip(images: Images, box: Float[Tensor, "n 4"], flip: Bool[Tensor, "n"]) -> Images:
     """Cut a box of the image's own size, black beyond its border, and mirror it (``pad``, ``crop``, ``hflip``)."""
-    return _resample(
-        images, torch.arange(images.shape[-1], device=box.device) + box[:, :2, None], flip
-    )
+    start, _ = box[..., None].split(2, dim=1)
+    step = torch.arange(images.shape[-1], device=box.device)
+    return _resample(images, step + start, flip)
 
 
 def _resample(images: Images, place: Float[Tensor, "n 2 new"], flip: Bool[Tensor, "n"]) -> Images:
     """Interpolate bilinearly at ``place``, in old pixels: the y of each new row, and the x of each new column."""
-    size = images.shape[-1]
+    device, size = images.device, images.shape[-1]
     y, x = place.unbind(1)
     x = torch.where(flip[:, None], x.flip(1), x)
-    old = torch.arange(size, device=images.device, dtype=images.dtype)[:, None]
-    of_rows, of_columns = (
-        torch.rsub((one.to(images.device)[:, None] - old).abs_(), 1).relu_() for one in (y, x)
-    )
-    return _multiplied(images, of_rows, of_columns)
+    old = torch.arange(size, device=device, dtype=images.dtype)[:, None]
+
+    def weights(new: Float[Tensor, "n new"]) -> Float[Tensor, "n old new"]:
+        distance = (new.to(device)[:, None] - old).abs_()
+        return torch.rsub(distance, 1).relu_()
+
+    return _multiplied(images, weights(y), weights(x))
 
 
 def _multiplied(
@@ -183,56 +218,79 @@ def _multiplied(
     Each product takes its input transposed, so that no pixel moves in memory: h (w 3) -> (w 3) h = w (3 h) -> (3 h) w.
     """
     size, side = of_rows.shape[1:]
-    rows = images.permute(0, 2, 3, 1).flatten(2).transpose(1, 2).bmm(of_rows)
-    return rows.view(-1, size, 3 * side).transpose(1, 2).bmm(of_columns).view(-1, 3, side, side)
+    pixels = images.permute(0, 2, 3, 1).flatten(2)
+    rows = pixels.transpose(1, 2).bmm(of_rows)
+    rows = rows.view(-1, size, 3 * side)
+    columns = rows.transpose(1, 2).bmm(of_columns)
+    return columns.view(-1, 3, side, side)
 
 
 def gray(images: Images) -> Float[Tensor, "n 1 h w"]:
     """Luma (``rgb_to_grayscale``)."""
     red, green, blue = images.split(1, dim=1)
-    return (red * LUMA[0]).add_(green, alpha=LUMA[1]).add_(blue, alpha=LUMA[2])
+    of_red, of_green, of_blue = LUMA
+    luma = red * of_red
+    luma.add_(green, alpha=of_green)
+    return luma.add_(blue, alpha=of_blue)
+
+
+def _grayed(images: Images) -> Images:
+    """Luma in all three channels."""
+    return gray(images).expand_as(images)
 
 
 def _wide(parameter: PerImage, images: Images) -> Float[Tensor, "n 1 1 1"]:
-    return parameter.to(images.device, non_blocking=True).view(-1, 1, 1, 1)
+    """An image's parameter, to multiply its pixels with."""
+    there = parameter.to(images.device, non_blocking=True)
+    return there.view(-1, 1, 1, 1)
 
 
 def _blend(images: Images, rest: Tensor, factor: PerImage) -> Images:
     """factor · images + rest."""
-    return torch.addcmul(rest, images, _wide(factor, images)).clamp_(0, 1)
+    blended = torch.addcmul(rest, images, _wide(factor, images))
+    return blended.clamp_(0, 1)
 
 
 def brightness(images: Images, factor: PerImage) -> Images:
     """Multiply (``adjust_brightness``)."""
-    return (images * _wide(factor, images)).clamp_(0, 1)
+    brighter = images * _wide(factor, images)
+    return brighter.clamp_(0, 1)
 
 
 def contrast(images: Images, factor: PerImage) -> Images:
     """Blend with the image's mean luma (``adjust_contrast``)."""
-    return _blend(
-        images, gray(images).mean(dim=(1, 2, 3), keepdim=True) * _wide(1 - factor, images), factor
-    )
+    mean = gray(images).mean(dim=(1, 2, 3), keepdim=True)
+    rest = mean * _wide(1 - factor, images)
+    return _blend(images, rest, factor)
 
 
 def saturation(images: Images, factor: PerImage) -> Images:
     """Blend with the luma (``adjust_saturation``)."""
-    return _blend(images, gray(images).mul_(_wide(1 - factor, images)), factor)
+    rest = gray(images)
+    rest.mul_(_wide(1 - factor, images))
+    return _blend(images, rest, factor)
 
 
 def hue(images: Images, shift: PerImage) -> Images:
     """Turn the hue by ``shift`` turns at equal saturation and value (``adjust_hue``)."""
     red, green, blue = images.split(1, dim=1)
-    value, low = images.amax(dim=1, keepdim=True), images.amin(dim=1, keepdim=True)
+    value = images.amax(dim=1, keepdim=True)
+    low = images.amin(dim=1, keepdim=True)
     chroma = value - low
     # Turns from red, positive towards green. HSV has a formula for each case of which channel is largest; the distance
     # is this in all of them. It is 0 where there is no colour.
-    hues = (green + blue).sub_(red).add_(chroma).sub_(low).div_((chroma * 6).clamp_(min=1e-30))
-    hues = hues.copysign_(green - blue)
+    hues = green + blue
+    hues.sub_(red).add_(chroma).sub_(low)
+    sixth = (chroma * 6).clamp_(min=1e-30)
+    hues = hues.div_(sixth).copysign_(green - blue)
     # HSV to RGB: a channel that is d sixths of a turn away from its own hue is low + chroma · clamp(2 - d, 0, 1).
-    own = torch.arange(3, device=images.device)[:, None, None] / 3
-    away = hues + (_wide(shift, images) - own)
+    own = torch.arange(3, device=images.device) / 3
+    turned = _wide(shift, images) - own[:, None, None]
+    away = hues + turned
     away = away.sub_(away.round()).abs_()
-    return torch.addcmul(low, chroma, torch.rsub(away, 2, alpha=6).clamp_(0, 1))
+    share = torch.rsub(away, 2, alpha=6)
+    share.clamp_(0, 1)
+    return torch.addcmul(low, chroma, share)
 
 
 def blur(images: Images, sigma: PerImage, width: int) -> Images:
@@ -240,18 +298,24 @@ def blur(images: Images, sigma: PerImage, width: int) -> Images:
 
     ``sigma`` is its standard deviation in pixels; 0 changes nothing.
     """
-    reach, size = width // 2, images.shape[-1]
-    offset = torch.arange(-reach, reach + 1, device=images.device)
+    device, size = images.device, images.shape[-1]
+    reach = width // 2
+    offset = torch.arange(-reach, reach + 1, device=device)
     # Below 0.01 pixels float32 puts all weight at the centre: the clamp only avoids 0/0.
-    weight = torch.exp(-0.5 * (offset / sigma.to(images.device)[:, None].clamp(min=0.01)) ** 2)
+    deviation = sigma.to(device)[:, None].clamp(min=0.01)
+    distance = offset / deviation
+    weight = torch.exp(-0.5 * distance**2)
     weight = weight / weight.sum(dim=1, keepdim=True)
     # A product with one matrix for rows and one for columns: each weight at the place of its pixel, mirrored.
-    pixels = torch.arange(size, device=images.device)
+    pixels = torch.arange(size, device=device)
     place = (pixels + offset[:, None]).abs()
-    place = torch.minimum(place, 2 * (size - 1) - place)
+    mirrored = 2 * (size - 1) - place
+    place = torch.minimum(place, mirrored)
     is_there = place[:, None] == pixels[:, None]  # window, old, new
-    matrix = (weight @ is_there.flatten(1).to(weight)).view(-1, size, size)
-    rows = images.flatten(1, 2).bmm(matrix).view_as(images)
+    matrix = weight @ is_there.flatten(1).to(weight)
+    matrix = matrix.view(-1, size, size)
+    rows = images.flatten(1, 2).bmm(matrix)
+    rows = rows.view_as(images)
     return matrix.transpose(1, 2)[:, None] @ rows
 
 

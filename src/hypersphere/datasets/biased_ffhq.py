@@ -36,15 +36,15 @@ def biased_ffhq(
     for part, folder in ((TRAIN, SHARE), ("valid", "valid"), (TEST, "test")):
         shelf = Shelf(root / path / folder)
         names = [name for name in shelf.names() if not name.endswith("/")]
-        found = [NAME.fullmatch(name) for name in names]
-        if not found or None in found:
-            wrong = names[found.index(None)] if found else ""
-            raise HypersphereError(
-                f"{shelf.place}/{wrong}: should hold images called <number>_<age>_<gender>.png"
-            )
-        age, gender = (
-            np.array([int(one[key]) for one in found if one], np.int64) for key in ("age", "gender")
-        )
+        biases = []
+        for name in names or [""]:
+            match = NAME.fullmatch(name)
+            if match is None:
+                raise HypersphereError(
+                    f"{shelf.place}/{name}: should hold images called <number>_<age>_<gender>.png"
+                )
+            biases.append((int(match["age"]), int(match["gender"])))
+        age, gender = np.array(biases, np.int64).T
         splits[part] = Split(images(shelf, names, size), {CLASS: age}, {CONFLICTING: age != gender})
     about = published.table()["biased_ffhq"].about()
     return Arrays(splits, {CLASS: ("age 0", "age 1")}, about)

@@ -44,14 +44,14 @@ def cifar(
         names[COARSE] = tuple(meta["coarse_label_names"])
     splits = {}
     for part, listed in ((TRAIN, official.train_list), (TEST, official.test_list)):
-        joined = [batches[name] for name, _ in listed]
-        # colours, rows, columns
-        images = np.concatenate([batch["data"] for batch in joined]).reshape(-1, 3, 32, 32)
-        labels = {
-            name: np.concatenate([batch[key] for batch in joined]).astype(np.int64)
-            for key, name in LABELS.items()
-            if key in joined[0]
-        }
-        splits[part] = Split(images.transpose(0, 2, 3, 1), labels)
+        own = [batches[name] for name, _ in listed]
+        images = np.concatenate([batch["data"] for batch in own])
+        colours_first = images.reshape(-1, 3, 32, 32)
+        labels = {}
+        for key, name in LABELS.items():
+            if key in own[0]:
+                values = np.concatenate([batch[key] for batch in own])
+                labels[name] = values.astype(np.int64)
+        splits[part] = Split(colours_first.transpose(0, 2, 3, 1), labels)
     arrays = Arrays(splits, names, about.about())
     return human.add(arrays, human.human(root, download)) if human_labels else arrays

@@ -19,8 +19,16 @@ from hypersphere.datasets.part import part
 from hypersphere.datasets.types import Arrays
 
 CORRUPTIONS = (
-    *("snow", "frost", "fog", "brightness", "contrast"),
-    *("spatter", "elastic_transform", "jpeg_compression", "pixelate", "saturate"),
+    "snow",
+    "frost",
+    "fog",
+    "brightness",
+    "contrast",
+    "spatter",
+    "elastic_transform",
+    "jpeg_compression",
+    "pixelate",
+    "saturate",
 )
 """The corruption of each class: the first list of Nam et al. The second is noise, blur and none."""
 SEVERITY = 5

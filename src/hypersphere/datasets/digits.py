@@ -5,6 +5,9 @@ are too easy (kNN on raw pixels: 97 %); the composed images are not. The scans a
 images are composed, so train and test images share no stroke.
 """
 
+import math
+from collections.abc import Sequence
+from itertools import product
 from pathlib import Path
 from typing import Literal
 
@@ -65,43 +68,40 @@ def digits(
         raise HypersphereError(
             f"digits: canvas: must be at least {SIDE}, the side of a scan (given: {canvas})"
         )
-    upright = [(digit, 0) for digit in range(10)]
-    classes = (
-        upright
-        if task == "upright"
-        else [(digit, quarter) for digit in TURNED for quarter in range(4)]
-    )
+    values = range(10) if task == "upright" else TURNED
+    quarters = range(1) if task == "upright" else range(4)
+    classes = list(product(values, quarters))
+    names = [
+        f"{digit} turned by {90 * quarter}" if quarter else str(digit) for digit, quarter in classes
+    ]
     scans, known = load()
-    home = (canvas - SIDE) // 2
-    low, high = max(home - shift, 0), min(home + shift, canvas - SIDE)
+    train, test = split(known, seed)
     splits = {}
-    parts = zip((TRAIN, TEST), split(known, seed), (train_per_class, test_per_class), strict=True)
-    for part, numbers, per_class in parts:
-        key, pixels, digit = (seed, "digits", part), scans[numbers], known[numbers]
+    for part, numbers, per_class in (
+        (TRAIN, train, train_per_class),
+        (TEST, test, test_per_class),
+    ):
+        pixels = scans[numbers]
+        key = (seed, "digits", part)
         labels = np.repeat(np.arange(len(classes), dtype=np.int64), per_class)
         light = np.zeros((len(labels), canvas, canvas))
-        shown = []
-        # scans are dealt from shuffled decks, so that all are used about equally often
-        for value, quarter in classes:
-            members = np.flatnonzero(digit == value)
-            decks = range(-(-per_class // len(members)))
-            deals = [
-                prng.permutation(len(members), *key, "deal", value, quarter, deck) for deck in decks
-            ]
-            shown.append(
-                np.rot90(pixels[members[np.concatenate(deals)[:per_class]]], quarter, axes=(1, 2))
-            )
+        shown = _dealt(pixels, known[numbers], classes, per_class, key)
+        home = (canvas - SIDE) // 2
+        low = max(home - shift, 0)
+        high = min(home + shift, canvas - SIDE)
         draws = prng.uniform((len(labels), 2), *key, "shift")
-        _paste(light, np.concatenate(shown), low + (draws * (high - low + 1)).astype(np.int64))
+        _paste(light, shown, low + (draws * (high - low + 1)).astype(np.int64))
         windows = np.lib.stride_tricks.sliding_window_view(
             pixels, (FRAGMENT, FRAGMENT), axis=(1, 2)
         )
+        # of the number of a scan, of a fragment's corner in it, and of its corner on the canvas
+        within, beyond = SIDE - FRAGMENT + 1, canvas - FRAGMENT + 1
+        limits = [len(pixels), within, within, beyond, beyond]
         for piece in range(clutter):
-            # One fragment of a random scan for each image, and its corner on the canvas.
             draws = prng.uniform((len(labels), 5), *key, "clutter", piece)
-            limits = [len(pixels), *[SIDE - FRAGMENT + 1] * 2, *[canvas - FRAGMENT + 1] * 2]
             scan, top, left, row, column = (draws * limits).astype(np.int64).T
-            _paste(light, FRAGMENT_INK * windows[scan, top, left], np.stack([row, column], axis=1))
+            fragments = FRAGMENT_INK * windows[scan, top, left]
+            _paste(light, fragments, np.stack([row, column], axis=1))
         grains = 2 * prng.uniform(light.shape, *key, "noise") - 1
         ink = np.clip(light + noise * grains, 0, 1)[..., None]
         if colours:
@@ -109,11 +109,33 @@ def digits(
             inks, papers = 1 - draws[:, 0], draws[:, 1]
             ink = papers + (inks - papers) * ink
         images = np.rint(ink * 255).astype(np.uint8)
-        splits[part] = Split(images if colours else np.repeat(images, 3, axis=3), {CLASS: labels})
-    names = tuple(
-        f"{digit} turned by {90 * quarter}" if quarter else str(digit) for digit, quarter in classes
-    )
-    return Arrays(splits, {CLASS: names}, dict(ABOUT))
+        if not colours:
+            images = np.repeat(images, 3, axis=3)
+        splits[part] = Split(images, {CLASS: labels})
+    return Arrays(splits, {CLASS: tuple(names)}, dict(ABOUT))
+
+
+def _dealt(
+    pixels: Float[np.ndarray, "S 8 8"],
+    digit: Int[np.ndarray, "S"],
+    classes: Sequence[tuple[int, int]],
+    per_class: int,
+    key: tuple[int, str, str],
+) -> Float[np.ndarray, "N 8 8"]:
+    """Scans of each class, a digit and its quarter turns, class after class.
+
+    They are dealt from shuffled decks, so that all are used about equally often.
+    """
+    shown = []
+    for value, quarter in classes:
+        members = np.flatnonzero(digit == value)
+        deals = []
+        for deck in range(math.ceil(per_class / len(members))):
+            order = prng.permutation(len(members), *key, "deal", value, quarter, deck)
+            deals.append(members[order])
+        chosen = np.concatenate(deals)[:per_class]
+        shown.append(np.rot90(pixels[chosen], quarter, axes=(1, 2)))
+    return np.concatenate(shown)
 
 
 def load() -> tuple[Float[np.ndarray, "S 8 8"], Int[np.ndarray, "S"]]:
@@ -132,7 +154,8 @@ def split(
     for value in range(10):
         members = np.flatnonzero(digit == value)
         order = prng.permutation(len(members), seed, "digits", "split", value)
-        train.append(members[order[: int(len(members) * TRAIN_SHARE)]])
+        count = int(len(members) * TRAIN_SHARE)
+        train.append(members[order[:count]])
     chosen = np.sort(np.concatenate(train))
     return chosen, np.setdiff1d(np.arange(len(digit)), chosen)
 
@@ -145,6 +168,6 @@ def _paste(
     """Lay a patch over each image, in place; the brighter pixel wins."""
     h, w = patches.shape[1:]
     n = np.arange(len(images))[:, None, None]
-    rows = corners[:, 0, None, None] + np.arange(h)[None, :, None]
-    columns = corners[:, 1, None, None] + np.arange(w)[None, None, :]
-    images[n, rows, columns] = np.maximum(images[n, rows, columns], patches)
+    row, column = corners.T[..., None, None]
+    there = n, row + np.arange(h)[:, None], column + np.arange(w)
+    images[there] = np.maximum(images[there], patches)

@@ -41,7 +41,8 @@ def flowers102(
         raise HypersphereError(
             f"flowers102: train and test: name the same part, {train}; training images are no test"
         )
-    about, folder = published.table()["flowers102"], root / FOLDER
+    about = published.table()["flowers102"]
+    folder = root / FOLDER
     tables: dict[str, np.ndarray] = {}
     for name in ("imagelabels.mat", "setid.mat"):
         published.require(about.files[name], folder / name, download)

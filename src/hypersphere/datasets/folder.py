@@ -1,5 +1,6 @@
 """Images of one's own: ``<split>/<class>/<image>``, of which one split is ``train``."""
 
+from collections import defaultdict
 from pathlib import Path, PurePosixPath
 
 from hypersphere.arguments import PositiveInt
@@ -27,16 +28,18 @@ def folder(root: Path, download: bool = True, *, path: str, size: PositiveInt) -
             f"folder: path: must be a folder below the data folder (given: {path})"
         )
     shelf = Shelf(root / path)
-    by_split: dict[str, list[str]] = {}
+    by_split: dict[str, list[str]] = defaultdict(list)
+    classes: set[str] = set()
     for name in shelf.names():
-        by_split.setdefault(name.split("/")[0], []).append(name)
-    classes = sorted(
-        {name.split("/")[1] for name in by_split.get(TRAIN, []) if name.count("/") == 2}
-    )
+        split, *below = name.split("/")
+        by_split[split].append(name)
+        if split == TRAIN and len(below) == 2:
+            classes.add(below[0])
     if not classes:
         raise HypersphereError(f"{shelf.place}: must hold {TRAIN}/<class>/<image>")
     # a class without training images is blamed on them
     in_order = sorted(by_split, key=lambda part: part != TRAIN)
-    splits = {part: by_class(shelf, by_split[part], classes, size, part) for part in in_order}
+    names = tuple(sorted(classes))
+    splits = {part: by_class(shelf, by_split[part], names, size, part) for part in in_order}
     about = {"source": f"the folder {path}", "licence": "not stated", "citation": "none"}
-    return Arrays(splits, {CLASS: tuple(classes)}, about)
+    return Arrays(splits, {CLASS: names}, about)

@@ -36,7 +36,8 @@ def imagenet(
         size: side of the square to which each image is cut and resized, pixels. At 224 pixels the prepared images take
             200 GB.
     """
-    folder, about = root / path, published.table()["imagenet"]
+    folder = root / path
+    about = published.table()["imagenet"]
     if (folder / "train").is_dir():
         classes, splits = _of_folders(folder, size)
     elif (folder / TRAINING).is_file():
@@ -96,7 +97,7 @@ def _leaves(meta: bytes) -> dict[int, str]:
     """The WordNet id of each class by its number in the development kit; it lists their hypernyms, too."""
     found = {}
     for synset in loadmat(io.BytesIO(meta), squeeze_me=True)["synsets"]:
-        number, identifier, children = int(synset[0]), str(synset[1]), int(synset[4])
+        number, identifier, _, _, children, *_ = synset.tolist()
         if children == 0:
-            found[number] = identifier
+            found[int(number)] = str(identifier)
     return found

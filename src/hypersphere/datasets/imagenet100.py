@@ -33,10 +33,9 @@ def imagenet100(
     splits = {}
     for part, folder in ((TRAIN, "train"), (TEST, "val")):
         shelf = Shelf(root / path / folder)
-        names = [
-            f"{one}/{name}"
-            for one in ids
-            for name in Shelf(root / path / folder / one).names() or [""]
-        ]
+        names = []
+        for identifier in ids:
+            own = Shelf(shelf.path / identifier).names() or [""]
+            names += [f"{identifier}/{name}" for name in own]
         splits[part] = by_class(shelf, names, ids, size)
     return Arrays(splits, {CLASS: tuple(ids)}, published.table()["imagenet100"].about())

@@ -27,20 +27,22 @@ FILES = {
 
 def mnist(root: Path, download: bool = True) -> Arrays:
     """60,000 training and 10,000 test images, 28 × 28, white ink (255) on black, repeated in the three channels."""
-    about, splits = published.table()["mnist"], {}
+    about = published.table()["mnist"]
+    splits = {}
     for part, names in FILES.items():
-        contents = []
-        for name in names:
-            contents.append(_content(root / FOLDER / name, about.files[f"{name}.gz"], download))
-        pixels = np.frombuffer(contents[0], np.uint8, offset=IMAGES).reshape(-1, SIDE, SIDE, 1)
-        digit = np.frombuffer(contents[1], np.uint8, offset=LABELS).astype(np.int64)
+        scans, labels = (
+            _content(root / FOLDER / name, about.files[f"{name}.gz"], download) for name in names
+        )
+        pixels = np.frombuffer(scans, np.uint8, offset=IMAGES).reshape(-1, SIDE, SIDE, 1)
+        digit = np.frombuffer(labels, np.uint8, offset=LABELS).astype(np.int64)
         splits[part] = Split(np.repeat(pixels, 3, axis=3), {CLASS: digit})
     return Arrays(splits, {CLASS: tuple(str(digit) for digit in range(10))}, about.about())
 
 
 def _content(plain: Path, file: published.File, download: bool) -> bytes:
     """An unpacked file, or what its packed ``file`` holds, where that lies beside one that is not whole."""
-    listed, packed = str(FOLDER / plain.name), plain.with_name(file.name)
+    listed = str(FOLDER / plain.name)
+    packed = plain.with_name(file.name)
     if plain.exists():
         try:
             return published.checked(Shelf(plain.parent).read(plain.name), listed, plain)
@@ -49,6 +51,5 @@ def _content(plain: Path, file: published.File, download: bool) -> bytes:
                 raise
             print(f"note: {error}; {packed} is read instead", flush=True)
     published.require(file, packed, download)  # so its md5 is right
-    return published.checked(
-        gzip.decompress(Shelf(packed.parent).read(packed.name)), listed, packed
-    )
+    content = gzip.decompress(Shelf(packed.parent).read(packed.name))
+    return published.checked(content, listed, packed)

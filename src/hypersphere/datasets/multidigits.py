@@ -28,8 +28,11 @@ from hypersphere.datasets.types import CLASS, PROBE, TEST, TRAIN, Arrays, Pieces
 from hypersphere.errors import HypersphereError
 
 SIZES = {TRAIN: 60_000, TEST: 10_000}
+CITATION = "T. Chen, C. Luo, L. Li, Intriguing properties of contrastive losses, NeurIPS 2021"
 TRIES = 32
 """Pairs of places that are drawn at once."""
+NAMES = tuple(str(digit) for digit in range(10))
+"""Names of the classes."""
 DIGIT = "digit_{}"
 """Name of the labels of each digit of an image, counted from 1. The main labels are those of the first."""
 
@@ -65,46 +68,66 @@ def multidigits(
         test: number of test images; 0: 10,000.
         seed: of the places and of the further digits.
     """
-    sides = (side, second_side) if second_side else (side,) * count
     if second_side and (count > 2 or placement == "grid"):
         raise HypersphereError(
             "multidigits: second_side: two digits at random places; leave out count, placement"
         )
-    if (least := side + second_side) > canvas:
-        wanted = f"must be at least {least}, for a digit, or two of two sizes without overlap (given: {canvas})"
-        raise HypersphereError(f"multidigits: canvas: {wanted}")
-    if placement == "grid" and count > (room := (canvas // side) ** 2):
+    least = side + second_side
+    if least > canvas:
+        wish = f"must be at least {least}, for a digit, or two of two sizes without overlap"
+        raise HypersphereError(f"multidigits: canvas: {wish} (given: {canvas})")
+    room = (canvas // side) ** 2
+    if placement == "grid" and count > room:
         raise HypersphereError(
             f"multidigits: count: the grid has {room} cells of {side} px (given: {count})"
         )
-    names = tuple(str(digit) for digit in range(10))
-    if scans == "mnist":
-        found = mnist(root, download)
-    else:
-        light, digit = scikit.load()
-        pixels = np.repeat(np.rint(light * 255).astype(np.uint8)[..., None], 3, axis=3)
-        halves = zip((TRAIN, TEST), scikit.split(digit, seed), strict=True)
-        divided = {
-            part: Split(pixels[numbers], {CLASS: digit[numbers]}) for part, numbers in halves
-        }
-        found = Arrays(divided, {CLASS: names}, scikit.ABOUT)
-    parts = {TRAIN: (TRAIN, sides), PROBE: (TRAIN, sides[:1]), TEST: (TEST, sides[:1])}
-    if second_side:
-        parts = {TRAIN: (TRAIN, sides), TEST: (TEST, sides)}
-    sizes = {TRAIN: train or SIZES[TRAIN], TEST: test or SIZES[TEST]}
-    how = "apart" if second_side else placement
-    splits = {}
-    for part, (source, shown) in parts.items():
-        draws = Draws(np.arange(sizes[source], dtype=np.int64), seed, ("multidigits", part))
-        splits[part] = _split(found.splits[source], shown, how, canvas, draws)
-    labels = [CLASS, *(DIGIT.format(place + 1) for place in range(len(sides)))]
-    about = {
-        "source": f"MultiDigits, composed of: {found.about['source']}",
-        "licence": found.about["licence"],
-        "citation": "T. Chen, C. Luo, L. Li, Intriguing properties of contrastive losses, NeurIPS 2021; "
-        f"{found.about['citation']}",
+    source = mnist(root, download) if scans == "mnist" else _scikit_scans(seed)
+    numbers = {
+        TRAIN: np.arange(train or SIZES[TRAIN], dtype=np.int64),
+        TEST: np.arange(test or SIZES[TEST], dtype=np.int64),
     }
-    return Arrays(splits, {label: names for label in labels}, about)
+
+    def split(name: str, part: str, sides: tuple[int, ...], how: str) -> Split:
+        draws = Draws(numbers[part], seed, ("multidigits", name))
+        return _split(source.splits[part], sides, how, canvas, draws)
+
+    sides = (side, second_side) if second_side else (side,) * count
+    if second_side:
+        splits = {
+            TRAIN: split(TRAIN, TRAIN, sides, "apart"),
+            TEST: split(TEST, TEST, sides, "apart"),
+        }
+    else:
+        splits = {
+            TRAIN: split(TRAIN, TRAIN, sides, placement),
+            PROBE: split(PROBE, TRAIN, sides[:1], placement),
+            TEST: split(TEST, TEST, sides[:1], placement),
+        }
+    labels = [CLASS, *_names_of_labels(len(sides))]
+    about = {
+        "source": f"MultiDigits, composed of: {source.about['source']}",
+        "licence": source.about["licence"],
+        "citation": f"{CITATION}; {source.about['citation']}",
+    }
+    return Arrays(splits, dict.fromkeys(labels, NAMES), about)
+
+
+def _scikit_scans(seed: int) -> Arrays:
+    """scikit-learn's scans in three channels, divided as by ``digits``."""
+    light, digit = scikit.load()
+    pixels = np.rint(light * 255).astype(np.uint8)
+    pixels = np.repeat(pixels[..., None], 3, axis=3)
+    train, test = scikit.split(digit, seed)
+    splits = {
+        TRAIN: Split(pixels[train], {CLASS: digit[train]}),
+        TEST: Split(pixels[test], {CLASS: digit[test]}),
+    }
+    return Arrays(splits, {CLASS: NAMES}, scikit.ABOUT)
+
+
+def _names_of_labels(digits: int) -> list[str]:
+    """Names of the labels of so many digits, in order of placement."""
+    return [DIGIT.format(number) for number in range(1, digits + 1)]
 
 
 def _split(
@@ -115,7 +138,9 @@ def _split(
     shown = draws.numbers[:, None] % len(digit)  # the number of each digit's scan
     if len(sides) > 1:
         shown = np.column_stack([shown, draws.below("scans", len(digit), len(sides) - 1)])
-    labels = {DIGIT.format(place + 1): digit[shown[:, place]] for place in range(len(sides))}
+    labels = {
+        name: digit[shown[:, place]] for place, name in enumerate(_names_of_labels(len(sides)))
+    }
 
     def read(numbers: Int64[np.ndarray, "K"]) -> UInt8[np.ndarray, "K canvas canvas 3"]:
         some = Draws(numbers, draws.seed, draws.purpose)
@@ -142,8 +167,10 @@ def cells(draws: Draws, canvas: int, side: int, count: int) -> Int64[np.ndarray,
     The grid is in the middle of the canvas, if its cells leave a rim.
     """
     along = canvas // side
-    chosen = np.argsort(draws.uniform("cells", along**2), axis=1, kind="stable")[:, :count]
-    return (canvas - along * side) // 2 + side * np.stack(np.divmod(chosen, along), axis=2)
+    rim = (canvas - along * side) // 2
+    order = np.argsort(draws.uniform("cells", along**2), axis=1, kind="stable")
+    rows_and_columns = np.divmod(order[:, :count], along)
+    return rim + side * np.stack(rows_and_columns, axis=2)
 
 
 def apart(draws: Draws, canvas: int, first: int, second: int) -> Int64[np.ndarray, "N 2 2"]:
@@ -151,18 +178,23 @@ def apart(draws: Draws, canvas: int, first: int, second: int) -> Int64[np.ndarra
 
     Pairs are drawn until one fits: ``TRIES`` at a time. The sides must sum to at most the canvas, or none would.
     """
-    found = np.zeros((len(draws.numbers), 2, 2), np.int64)
+    places = np.zeros((len(draws.numbers), 2, 2), np.int64)
     limits = np.array([[canvas - first + 1], [canvas - second + 1]])
-    left, turn = np.arange(len(found)), 0
+    left = np.arange(len(places))
+    turn = 0
     while len(left):
         rest = Draws(draws.numbers[left], draws.seed, draws.purpose)
         pairs = (rest.uniform(f"pair {turn}", TRIES, 2, 2) * limits).astype(np.int64)
-        one, other = pairs[:, :, 0], pairs[:, :, 1]
-        fits = ((one + first <= other) | (other + second <= one)).any(axis=2)
+        one = pairs[:, :, 0]
+        other = pairs[:, :, 1]
+        is_before = one + first <= other
+        is_after = other + second <= one
+        fits = (is_before | is_after).any(axis=2)
         lucky = np.flatnonzero(fits.any(axis=1))
-        found[left[lucky]] = pairs[lucky, fits[lucky].argmax(axis=1)]
-        left, turn = np.delete(left, lucky), turn + 1
-    return found
+        places[left[lucky]] = pairs[lucky, fits[lucky].argmax(axis=1)]
+        left = np.delete(left, lucky)
+        turn += 1
+    return places
 
 
 def resized(scan: UInt8[np.ndarray, "h h 3"], side: int) -> UInt8[np.ndarray, "side side 3"]:

@@ -54,23 +54,23 @@ def part(
         )
     per_class = {TRAIN: train_per_class, TEST: test_per_class}
     if base == "digits":
-        counts = train_per_class or TRAIN_DIGITS, test_per_class or TEST_DIGITS
         arrays = digits(
             root,
             canvas=side or CANVAS,
-            train_per_class=counts[0],
-            test_per_class=counts[1],
+            train_per_class=train_per_class or TRAIN_DIGITS,
+            test_per_class=test_per_class or TEST_DIGITS,
             seed=seed,
         )
-        side, per_class = 0, {}  # they are composed as asked for
+        # they are composed as asked for
+        side = 0
+        per_class = {}
     elif base == "mnist":
         arrays = mnist(root, download)
     elif base == "tiny_imagenet":
         arrays = tiny_imagenet(root, download)
     else:
-        arrays = cifar(
-            root, download, classes=100 if base == "cifar100" else 10, human_labels=human_labels
-        )
+        classes: Literal[10, 100] = 100 if base == "cifar100" else 10
+        arrays = cifar(root, download, classes=classes, human_labels=human_labels)
     if labels not in arrays.class_names:
         raise HypersphereError(f"part: labels: {base} has no superclasses")
     splits = {}
@@ -83,15 +83,14 @@ def part(
         numbers = np.arange(len(split.images), dtype=np.int64)
         if per_class.get(name):
             balanced = Imbalance(head=per_class[name], ratio=1, seed=seed)
-            numbers = store.choose_images(
-                split.labels[CLASS], balanced, len(arrays.class_names[CLASS])
-            )
+            number = len(arrays.class_names[CLASS])
+            numbers = store.choose_images(split.labels[CLASS], balanced, number)
         named = split.labels if labels == CLASS else {CLASS: split.labels[labels]}
-        chosen = (
-            {key: values[numbers] for key, values in one.items()}
-            for one in (named, split.attributes)
+        splits[name] = Split(
+            _shown(split.images, numbers, side or own, border),
+            {key: values[numbers] for key, values in named.items()},
+            {key: values[numbers] for key, values in split.attributes.items()},
         )
-        splits[name] = Split(_shown(split.images, numbers, side or own, border), *chosen)
     class_names = arrays.class_names if labels == CLASS else {CLASS: arrays.class_names[labels]}
     return Arrays(splits, class_names, arrays.about)
 
@@ -113,7 +112,8 @@ def _shown(
 
 def shrunk(images: UInt8[np.ndarray, "N H H C"], side: int) -> UInt8[np.ndarray, "N side side C"]:
     """Area averages, rounded half up; ``side`` divides the images' own."""
-    n, factor, colours = len(images), images.shape[1] // side, images.shape[3]
+    n, own, _, colours = images.shape
+    factor = own // side
     if factor == 1:
         return images
     sums = images.reshape(n, side, factor, side, factor, colours).sum(axis=(2, 4), dtype=np.int64)

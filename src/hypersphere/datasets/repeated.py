@@ -30,24 +30,29 @@ def count(splits: Mapping[str, Content]) -> dict[str, Any]:
     the name of the labels. ``probe`` may be a part of ``train``, so that its images in ``train`` are not counted.
     Images may be memory-mapped: one is read at a time.
     """
-    trained = _digests(splits[TRAIN].images)
-    found = {}
+    train = splits[TRAIN]
+    trained = _digests(train.images)
+    counts = {}
     for name, split in splits.items():
         own = trained if name == TRAIN else _digests(split.images)
         two_labels = {}
         for label, values in split.labels.items():
-            compared, given = own, values
-            if name != TRAIN and label in splits[TRAIN].labels:
+            compared = own
+            if name != TRAIN and label in train.labels:
                 compared = np.concatenate([own, trained])
-                given = np.concatenate([values, splits[TRAIN].labels[label]])
-            two_labels[label] = int(_under_two_labels(compared, given)[: len(own)].sum())
-        found[name] = {
+                values = np.concatenate([values, train.labels[label]])
+            ambiguous = _under_two_labels(compared, values)
+            two_labels[label] = int(ambiguous[: len(own)].sum())
+        in_train = 0
+        if name not in (TRAIN, PROBE):
+            in_train = int(np.isin(own, trained).sum())
+        counts[name] = {
             "images": len(own),
             "again": len(own) - len(np.unique(own)),
-            "in_train": 0 if name in (TRAIN, PROBE) else int(np.isin(own, trained).sum()),
+            "in_train": in_train,
             "two_labels": two_labels,
         }
-    return {"of": "images" if splits[TRAIN].images.ndim == 4 else "sentences", "splits": found}
+    return {"of": "images" if train.images.ndim == 4 else "sentences", "splits": counts}
 
 
 def _digests(images: Shaped[np.ndarray, "N ..."]) -> Shaped[np.ndarray, "N"]:
@@ -61,7 +66,8 @@ def _under_two_labels(
 ) -> Bool[np.ndarray, "N"]:
     """Of images by their digests, which have an equal one with another label."""
     distinct, which = np.unique(compared, return_inverse=True)
-    lowest, highest = np.full(len(distinct), np.iinfo(np.int64).max), np.full(len(distinct), -1)
+    lowest = np.full(len(distinct), np.iinfo(np.int64).max)
+    highest = np.full(len(distinct), -1)
     np.minimum.at(lowest, which, labels)
     np.maximum.at(highest, which, labels)
     return (lowest < highest)[which]

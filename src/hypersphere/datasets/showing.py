@@ -17,7 +17,8 @@ def table() -> str:
     """Every dataset with what it holds, how large its files are, and its licence, in Markdown."""
     lines = ["| name | what it holds | download | licence |", "|---|---|--:|---|"]
     for dataset, rows in groupby(data_files.rows(data_files.TABLE), itemgetter("dataset")):
-        first, *_ = listed = list(rows)
+        listed = list(rows)
+        first = listed[0]
         sizes = [int(row["bytes"]) for row in listed if row["bytes"]]
         size = f"{sum(sizes) / MEGABYTE:,.1f} MB" if sizes else ""
         name = f"[{first['title']}]({first['homepage']}), `{dataset}`"

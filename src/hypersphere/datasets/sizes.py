@@ -27,21 +27,25 @@ def stated(dataset: Dataset) -> Size | None:
     if dataset.source is None:
         return None
     name = dataset.source.name
-    given = registry.schema("datasets", name).model_validate(dataset.source.parameters).model_dump()
+    schema = registry.schema("datasets", name)
+    given = schema.model_validate(dataset.source.parameters).model_dump()
     rows = {row["name"]: row for row in data_files.rows(data_files.FOLDER / "images.csv")}
-    own = registry.read_constant("datasets", name, "SIZED", "").format(**given)
-    parts = [
+    candidates = (
+        given.get("base"),
+        registry.read_constant("datasets", name, "SIZED", "").format(**given),
         f"{name}{given.get('classes')}",
         f"{name}_{given.get('task')}",
         f"{name}_{given.get('train')}",
-    ]
-    row = next((rows[one] for one in (given.get("base"), own, *parts, name) if one in rows), None)
+        name,
+    )
+    row = next((rows[candidate] for candidate in candidates if candidate in rows), None)
     if row is None:
         return None
-    side = next((given[one] for one in ("canvas", "side", "size") if given.get(one)), row["side"])
+    side = given.get("canvas") or given.get("side") or given.get("size") or row["side"]
     if row["words"]:
         side = min(given["length"], float(row["words"]))
-    classes, train = int(row["classes"]), int(row["train"] or 0)
+    classes = int(row["classes"])
+    train = int(row["train"] or 0)
     if given.get("train_per_class"):
         train = given["train_per_class"] * classes
     elif isinstance(given.get("train"), int):

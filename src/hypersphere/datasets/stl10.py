@@ -4,6 +4,7 @@ They are read from the official ``stl10_binary.tar.gz``, which has 100,000 image
 """
 
 from collections.abc import Callable, Sequence
+from itertools import repeat
 from pathlib import Path
 from typing import Literal
 
@@ -51,16 +52,24 @@ def stl10(
 
 def _of_bytes(content: bytes) -> tuple[int, Callable[[int], bytes]]:
     """The number of images that are in memory, and what gives one of them."""
-    return len(content) // BYTES, lambda number: content[number * BYTES : (number + 1) * BYTES]
+
+    def read(number: int) -> bytes:
+        start = number * BYTES
+        return content[start : start + BYTES]
+
+    return len(content) // BYTES, read
 
 
 def _images(files: Sequence[tuple[int, Callable[[int], bytes]]], size: int) -> Pieces:
     """The images of some files, one file after the other. A file stores an image as colours, columns, rows."""
-    places = [(read, number) for count, read in files for number in range(count)]
+    places: list[tuple[Callable[[int], bytes], int]] = []
+    for count, read in files:
+        places += zip(repeat(read), range(count), strict=False)
 
     def one(n: int) -> np.ndarray:
         read, number = places[n]
-        stored = np.frombuffer(read(number), np.uint8).reshape(3, SIDE, SIDE).transpose(2, 1, 0)
-        return resized(Image.fromarray(np.ascontiguousarray(stored)), size)
+        stored = np.frombuffer(read(number), np.uint8).reshape(3, SIDE, SIDE)
+        image = np.ascontiguousarray(stored.transpose(2, 1, 0))
+        return resized(Image.fromarray(image), size)
 
     return squares(len(places), size, one)

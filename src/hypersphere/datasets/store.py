@@ -10,7 +10,7 @@ machine that prepared it or on the copy of the source.
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -94,17 +94,9 @@ class Prepared:
         """Memory-map a split."""
         dataset = f"dataset {self.manifest['name']}"
         about = Named(self.manifest["splits"], f"{dataset}: split")[name]
-
-        def mapped(array: str) -> np.ndarray:
-            content: np.ndarray = np.load(
-                self.folder / name / f"{array}.npy", mmap_mode="r", allow_pickle=False
-            )
-            return content
-
+        mapped = partial(_mapped, self.folder / name)
         labels = {label: mapped(LABELS.format(label)) for label in about["labels"]}
-        attributes = {
-            attribute: mapped(ATTRIBUTE.format(attribute)) for attribute in about["attributes"]
-        }
+        attributes = {word: mapped(ATTRIBUTE.format(word)) for word in about["attributes"]}
         return PreparedSplit(
             images=mapped("images"),
             labels=Named(labels, f"{dataset}: split {name}: labels"),
@@ -114,9 +106,14 @@ class Prepared:
 
     def class_names(self, label: str = CLASS) -> tuple[str, ...]:
         """Names of the classes of these labels, from label 0 on."""
-        return tuple(
-            Named(self.manifest["class_names"], f"dataset {self.manifest['name']}: labels")[label]
-        )
+        dataset = f"dataset {self.manifest['name']}"
+        return tuple(Named(self.manifest["class_names"], f"{dataset}: labels")[label])
+
+
+def _mapped(folder: Path, array: str) -> np.ndarray:
+    """An array of a split's folder, memory-mapped."""
+    content: np.ndarray = np.load(folder / f"{array}.npy", mmap_mode="r", allow_pickle=False)
+    return content
 
 
 def prepare(dataset: Dataset, data: Path, data_root: Path | None) -> Path:
@@ -131,7 +128,8 @@ def prepare(dataset: Dataset, data: Path, data_root: Path | None) -> Path:
             f"dataset {dataset.name}: source: it has no loader yet, so it cannot be prepared"
         )
     folder = data / "processed" / dataset.folder
-    root, download = (data / "raw", True) if data_root is None else (data_root, False)
+    download = data_root is None
+    root = data_root or data / "raw"
     made_of = {
         data_files.LISTING: data_files.listed(dataset.source, root),
         CODE: digests.dataset_digest(dataset),
@@ -170,7 +168,8 @@ def check(arrays: Arrays, source: str) -> None:
     shape = arrays.splits[TRAIN].images.shape[1:]
     expected = CONTENT.get(len(shape), np.dtype(np.uint8))
     for part, split in arrays.splits.items():
-        where, images = f"{source}: split {part}", split.images
+        images = split.images
+        where = f"{source}: split {part}"
         for word in (part, *split.labels, *split.attributes):
             if not WORD.fullmatch(word):
                 raise HypersphereError(
@@ -186,11 +185,10 @@ def check(arrays: Arrays, source: str) -> None:
                 raise HypersphereError(f"{where}: {name}: {problem}")
         for name, values in split.labels.items():
             classes = len(arrays.class_names.get(name, ()))
-            if values.dtype != np.int64 or not ((values >= 0) & (values < classes)).all():
-                problem = (
-                    f"must be integers (int64) from 0 to below {classes}, the number of class_names"
-                )
-                raise HypersphereError(f"{where}: labels {name}: {problem}")
+            are_classes = ((values >= 0) & (values < classes)).all()
+            if values.dtype != np.int64 or not are_classes:
+                wish = f"integers (int64) from 0 to below {classes}, the number of class_names"
+                raise HypersphereError(f"{where}: labels {name}: must be {wish}")
 
 
 def images_per_class(imbalance: Imbalance, classes: int) -> list[int]:
@@ -228,47 +226,34 @@ def _write(
     folder: Path, dataset: Dataset, arrays: Arrays, made_of: Mapping[str, str | None]
 ) -> None:
     """Write the kept images with what is known of them, then the manifest that describes the files."""
-    kept = {
-        name: np.arange(len(split.images), dtype=np.int64) for name, split in arrays.splits.items()
-    }
-    few = (
-        None if dataset.test_per_class is None else Imbalance(head=dataset.test_per_class, ratio=1)
-    )
-    for name, field, limit in (
-        (TRAIN, "imbalance", dataset.imbalance),
-        (TEST, "test_per_class", few),
-    ):
-        if limit is not None:
-            if name not in kept or CLASS not in arrays.splits[name].labels:
-                raise HypersphereError(
-                    f"dataset {dataset.name}: {field}: needs a split {name} with labels {CLASS}"
-                )
-            kept[name] = choose_images(
-                arrays.splits[name].labels[CLASS], limit, len(arrays.class_names[CLASS])
-            )
-    splits, described, compared = {}, {}, {}
+    splits: dict[str, dict[str, Any]] = {}
+    described: dict[str, dict[str, Any]] = {}
+    compared: dict[str, repeated.Content] = {}
     for part, split in arrays.splits.items():
-        (folder / part).mkdir()
-        write_images(folder / part / "images.npy", split.images, kept[part])
-        labels, attributes = sorted(split.labels), sorted(split.attributes)
-        splits[part] = {"images": len(kept[part]), "labels": labels, "attributes": attributes}
-        named = {LABELS.format(name): split.labels[name][kept[part]] for name in labels}
-        named |= {ATTRIBUTE.format(name): split.attributes[name][kept[part]] for name in attributes}
-        named["index"] = kept[part]
+        place = folder / part
+        place.mkdir()
+        numbers = kept_numbers(dataset, arrays, part)
+        labels = {name: split.labels[name][numbers] for name in sorted(split.labels)}
+        attributes = {name: split.attributes[name][numbers] for name in sorted(split.attributes)}
+        named: dict[str, np.ndarray] = {}
+        for name, values in labels.items():
+            named[LABELS.format(name)] = values
+        for name, values in attributes.items():
+            named[ATTRIBUTE.format(name)] = values
+        named["index"] = numbers
+        write_images(place / "images.npy", split.images, numbers)
         for name, content in named.items():
-            np.save(
-                folder / part / f"{name}.npy", np.ascontiguousarray(content), allow_pickle=False
-            )
-        images = np.load(folder / part / "images.npy", mmap_mode="r", allow_pickle=False)
-        compared[part] = repeated.Content(
-            images, {name: named[LABELS.format(name)] for name in labels}
-        )
+            np.save(place / f"{name}.npy", np.ascontiguousarray(content), allow_pickle=False)
         for name in ("images", *named):
-            path = folder / part / f"{name}.npy"
-            described[f"{part}/{name}.npy"] = {
-                "sha256": files.sha256(path),
-                "bytes": path.stat().st_size,
-            }
+            path = place / f"{name}.npy"
+            size = path.stat().st_size
+            described[f"{part}/{path.name}"] = {"sha256": files.sha256(path), "bytes": size}
+        splits[part] = {
+            "images": len(numbers),
+            "labels": list(labels),
+            "attributes": list(attributes),
+        }
+        compared[part] = repeated.Content(_mapped(place, "images"), labels)
     manifest = {
         "schema": SCHEMA,
         "name": dataset.name,
@@ -276,13 +261,38 @@ def _write(
         "splits": splits,
         "image_shape": list(arrays.splits[TRAIN].images.shape[1:]),
         "files": described,
-        **{key: arrays.about[key] for key in ("source", "licence", "citation")},
+        "source": arrays.about["source"],
+        "licence": arrays.about["licence"],
+        "citation": arrays.about["citation"],
         "class_names": {label: list(names) for label, names in arrays.class_names.items()},
         "digest": files.digest({name: about["sha256"] for name, about in described.items()}, 64),
         "repeated": repeated.count(compared),
-        **{key: digest for key, digest in made_of.items() if digest},
     }
+    manifest |= {key: digest for key, digest in made_of.items() if digest}
     files.write_sealed(folder / MANIFEST, manifest)
+
+
+def kept_numbers(dataset: Dataset, arrays: Arrays, part: str) -> Int64[np.ndarray, "K"]:
+    """Original numbers of the images of a split that a dataset keeps, ascending: all, unless it says how many.
+
+    Raises:
+        HypersphereError: the dataset limits a split that the source lacks, or that has no classes.
+    """
+    limits = {TRAIN: ("imbalance", dataset.imbalance)}
+    if dataset.test_per_class is not None:
+        few = Imbalance(head=dataset.test_per_class, ratio=1)
+        limits[TEST] = ("test_per_class", few)
+    for name, (field, limit) in limits.items():
+        has_classes = name in arrays.splits and CLASS in arrays.splits[name].labels
+        if limit is not None and not has_classes:
+            raise HypersphereError(
+                f"dataset {dataset.name}: {field}: needs a split {name} with labels {CLASS}"
+            )
+    split = arrays.splits[part]
+    _, limit = limits.get(part, ("", None))
+    if limit is None:
+        return np.arange(len(split.images), dtype=np.int64)
+    return choose_images(split.labels[CLASS], limit, len(arrays.class_names[CLASS]))
 
 
 def write_images(
@@ -301,10 +311,11 @@ def write_images(
         np.lib.format.write_array_header_1_0(handle, header)
         for start in range(0, len(kept), step):
             numbers = kept[start : start + step]
+            expected = (len(numbers), *shape)
             piece = images[numbers]
-            if piece.shape != (len(numbers), *shape) or piece.dtype != images.dtype:
-                found = f"images are {piece.dtype} {piece.shape}, not {images.dtype} {(len(numbers), *shape)}"
-                raise HypersphereError(f"{path.parent.name}: {found}, as the source announced")
+            if piece.shape != expected or piece.dtype != images.dtype:
+                problem = f"images are {piece.dtype} {piece.shape}, not {images.dtype} {expected}"
+                raise HypersphereError(f"{path.parent.name}: {problem}, as the source announced")
             handle.write(np.ascontiguousarray(piece).data)
 
 
@@ -327,7 +338,8 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     path = folder / MANIFEST
     try:
         manifest = files.read_sealed(path)
-        if (version := manifest.get("schema")) != SCHEMA:
+        version = manifest.get("schema")
+        if version != SCHEMA:
             raise HypersphereError(f"{path}: schema: is {version}, but this version reads {SCHEMA}")
         return manifest
     except HypersphereError as error:
@@ -347,9 +359,9 @@ def verify(folder: Path) -> dict[str, Any]:
     manifest = read_manifest(folder)
     for name, about in manifest["files"].items():
         path = folder / name
-        if problem := _hashed(
-            path, about["sha256"], path.stat().st_mtime_ns if path.is_file() else 0
-        ):
+        changed_ns = path.stat().st_mtime_ns if path.is_file() else 0
+        problem = _hashed(path, about["sha256"], changed_ns)
+        if problem:
             raise DamagedError(f"{path}: {problem}; {_advice(folder)}", folder / MANIFEST)
     return manifest
 

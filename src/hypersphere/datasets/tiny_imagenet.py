@@ -22,22 +22,22 @@ def tiny_imagenet(root: Path, download: bool = True) -> Arrays:
     about = published.table()["tiny_imagenet"]
     shelf = published.shelf(root / FOLDER, about.files[ARCHIVE], download)
     ids = sorted(shelf.read("wnids.txt").decode().split())
-    train = [
-        name.split("/")
-        for name in shelf.names()
-        if name.startswith("train/") and name.endswith(".JPEG")
-    ]
-    tests = [line.split("\t") for line in shelf.read(ANNOTATIONS).decode().splitlines()]
-    listed = {
-        TRAIN: [("/".join(parts), parts[1]) for parts in train],
-        TEST: [(f"val/images/{row[0]}", row[1]) for row in tests],
-    }
+    train: dict[str, str] = {}
+    for name in shelf.names():
+        folder, *below = name.split("/")
+        if folder == "train" and name.endswith(".JPEG"):
+            train[name] = below[0]
+    test: dict[str, str] = {}
+    for line in shelf.read(ANNOTATIONS).decode().splitlines():
+        image, identifier, *_ = line.split("\t")
+        test[f"val/images/{image}"] = identifier
     splits = {}
-    for part, found in listed.items():
-        names, classes = zip(*found, strict=True)
-        labels = np.array([ids.index(identifier) for identifier in classes], np.int64)
-        splits[part] = Split(images(shelf, names, SIZE), {CLASS: labels})
+    for part, class_of in ((TRAIN, train), (TEST, test)):
+        labels = [ids.index(identifier) for identifier in class_of.values()]
+        pixels = images(shelf, list(class_of), SIZE)
+        splits[part] = Split(pixels, {CLASS: np.array(labels, np.int64)})
     # Different classes may share their first word or words, so the id stands beside them.
-    words = dict(line.split("\t", 1) for line in shelf.read("words.txt").decode().splitlines())
+    lines = shelf.read("words.txt").decode().splitlines()
+    words = dict(line.split("\t", 1) for line in lines)
     shown = tuple(f"{identifier} {words[identifier].split(',')[0]}" for identifier in ids)
     return Arrays(splits, {CLASS: shown}, about.about())

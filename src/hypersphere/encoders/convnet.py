@@ -20,13 +20,17 @@ def convnet(*, width: PositiveInt = 16) -> nn.Module:
 
     The module maps [n, 3, h, w] to [n, feature_dim].
     """
-    network, channels = nn.Sequential(), 3
-    for i, wider in enumerate((width, 2 * width, 4 * width)):
-        conv = nn.Conv2d(
-            channels, wider, kernel_size=3, stride=2 if i else 1, padding=1, bias=False
-        )
-        layers = {"conv": conv, "bn": nn.BatchNorm2d(wider), "relu": nn.ReLU(inplace=True)}
-        network.add_module(f"layer{i + 1}", nn.Sequential(OrderedDict(layers)))
+    network = nn.Sequential()
+    channels = 3
+    for number in (1, 2, 3):
+        wider = width * 2 ** (number - 1)
+        stride = 1 if number == 1 else 2
+        layers = {
+            "conv": nn.Conv2d(channels, wider, kernel_size=3, stride=stride, padding=1, bias=False),
+            "bn": nn.BatchNorm2d(wider),
+            "relu": nn.ReLU(inplace=True),
+        }
+        network.add_module(f"layer{number}", nn.Sequential(OrderedDict(layers)))
         channels = wider
     network.add_module("pool", nn.AdaptiveAvgPool2d(1))
     network.add_module("flatten", nn.Flatten())

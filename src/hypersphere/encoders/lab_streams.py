@@ -54,11 +54,13 @@ class LabStreams(nn.Module):
         The backbones see each channel's range over all sRGB colours mapped to [-1, 1]. Tian et al. 2020 do the same in
         their code (train_CMC.py), with ranges that differ by less than 0.003.
         """
-        channels = zip(to_lab(images).unbind(1), RANGES, strict=True)
-        lab = torch.stack(
-            [(channel - low) * (2 / (high - low)) - 1 for channel, (low, high) in channels], dim=1
-        )
-        return torch.cat([self.lightness(lab[:, :1]), self.colour(lab[:, 1:])], dim=1)
+        channels = []
+        for channel, (low, high) in zip(to_lab(images).unbind(1), RANGES, strict=True):
+            channels.append((channel - low) * (2 / (high - low)) - 1)
+        lab = torch.stack(channels, dim=1)
+        lightness = self.lightness(lab[:, :1])
+        colour = self.colour(lab[:, 1:])
+        return torch.cat([lightness, colour], dim=1)
 
 
 def lab_streams(
@@ -91,10 +93,8 @@ def lab_streams(
         else:
             stream = resnet(depth=18 if backbone == "resnet18" else 50, stem=stem)
         conv: Any = stream.get_submodule("layer1.conv" if backbone == "convnet" else "conv1")
-        conv.in_channels, conv.weight = (
-            channels,
-            nn.Parameter(conv.weight.detach()[:, :channels].clone()),
-        )
+        conv.in_channels = channels
+        conv.weight = nn.Parameter(conv.weight.detach()[:, :channels].clone())
         streams.append(stream)
     return LabStreams(*streams)
 
@@ -104,12 +104,13 @@ def to_lab(images: Float[Tensor, "n 3 h w"]) -> Float[Tensor, "n 3 h w"]:
     power = ((images + 0.055) / 1.055) ** 2.4
     linear = torch.where(images > _KNEE, power, images / 12.92)  # light, as a share of white's
     red, green, blue = linear.unbind(1)
-    shares = [(r * red + g * green + b * blue) / (r + g + b) for r, g, b in XYZ]
-    # CIE's cube root with its linear part. The clamp avoids an infinite slope at 0, which ``where`` turns into NaN.
-    roots = [share.clamp(min=_DELTA**3) ** (1 / 3) for share in shares]
-    lines = [share / (3 * _DELTA**2) + 4 / 29 for share in shares]
-    x, y, z = (
-        torch.where(s > _DELTA**3, root, line)
-        for s, root, line in zip(shares, roots, lines, strict=True)
-    )
+    x, y, z = (_root((r * red + g * green + b * blue) / (r + g + b)) for r, g, b in XYZ)
     return torch.stack([116 * y - 16, 500 * (x - y), 200 * (y - z)], dim=1)
+
+
+def _root(share: Float[Tensor, "n h w"]) -> Float[Tensor, "n h w"]:
+    """CIE's cube root with its linear part. The clamp avoids an infinite slope at 0, which ``where`` turns into NaN."""
+    knee = _DELTA**3
+    root = share.clamp(min=knee) ** (1 / 3)
+    line = share / (3 * _DELTA**2) + 4 / 29
+    return torch.where(share > knee, root, line)

@@ -19,16 +19,16 @@ def resnet8(*, width: PositiveInt = 16, stride: PositiveInt = 1) -> nn.Module:
 
     The module maps [n, 3, h, w] to [n, feature_dim], ``feature_dim`` = 4 x width.
     """
-    layers: list[tuple[str, nn.Module]] = [
-        ("conv1", nn.Conv2d(3, width, kernel_size=3, stride=stride, padding=1, bias=False)),
-        ("bn1", nn.BatchNorm2d(width)),
-        ("relu", nn.ReLU(inplace=True)),
-        ("layer1", BasicBlock(width, width, 1)),
-        ("layer2", BasicBlock(width, 2 * width, 2)),
-        ("layer3", BasicBlock(2 * width, 4 * width, 2)),
-        ("pool", nn.AdaptiveAvgPool2d(1)),
-        ("flatten", nn.Flatten()),
-    ]
+    layers: dict[str, nn.Module] = {
+        "conv1": nn.Conv2d(3, width, kernel_size=3, stride=stride, padding=1, bias=False),
+        "bn1": nn.BatchNorm2d(width),
+        "relu": nn.ReLU(inplace=True),
+        "layer1": BasicBlock(width, width, 1),
+        "layer2": BasicBlock(width, 2 * width, 2),
+        "layer3": BasicBlock(2 * width, 4 * width, 2),
+        "pool": nn.AdaptiveAvgPool2d(1),
+        "flatten": nn.Flatten(),
+    }
     model = nn.Sequential(OrderedDict(layers))
     model.feature_dim = 4 * width  # type: ignore[assignment]
     return model
@@ -55,11 +55,11 @@ class BasicBlock(nn.Module):
             # A 1x1 convolution with a stride, in two steps. As one step, oneDNN 3.12 (torch 2.13) writes past its
             # buffers in the backward pass of fewer than eight input channels, channels last, on processors with AVX2
             # but without AVX-512.
-            layers: list[tuple[str, nn.Module]] = [
-                ("every", nn.AvgPool2d(kernel_size=1, stride=stride)),
-                ("0", nn.Conv2d(channels_in, channels_out, kernel_size=1, bias=False)),
-                ("1", nn.BatchNorm2d(channels_out)),
-            ]
+            layers: dict[str, nn.Module] = {
+                "every": nn.AvgPool2d(kernel_size=1, stride=stride),
+                "0": nn.Conv2d(channels_in, channels_out, kernel_size=1, bias=False),
+                "1": nn.BatchNorm2d(channels_out),
+            }
             self.downsample = nn.Sequential(OrderedDict(layers))
 
     def forward(self, x: Float[Tensor, "n c h w"]) -> Float[Tensor, "n k i j"]:

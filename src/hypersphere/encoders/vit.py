@@ -38,30 +38,24 @@ class ViT(VisionTransformer):
         """
         projection = self.conv_proj
         deviation = projection.weight[0].numel() ** -0.5
-        nn.init.trunc_normal_(
-            projection.weight, std=deviation, generator=generator("conv_proj.weight")
-        )
-        nn.init.normal_(
-            self.encoder.pos_embedding, std=0.02, generator=generator("encoder.pos_embedding")
-        )
-        for tensor in (projection.bias, self.class_token):
-            nn.init.zeros_(tensor)
+        draw = generator("conv_proj.weight")
+        nn.init.trunc_normal_(projection.weight, std=deviation, generator=draw)
+        draw = generator("encoder.pos_embedding")
+        nn.init.normal_(self.encoder.pos_embedding, std=0.02, generator=draw)
+        nn.init.zeros_(projection.bias)
+        nn.init.zeros_(self.class_token)
         for name, module in self.named_modules():
+            above = self.get_submodule(name.rpartition(".")[0])
             if isinstance(module, nn.MultiheadAttention):
-                nn.init.xavier_uniform_(
-                    module.in_proj_weight, generator=generator(f"{name}.in_proj_weight")
-                )
+                draw = generator(f"{name}.in_proj_weight")
+                nn.init.xavier_uniform_(module.in_proj_weight, generator=draw)
                 nn.init.zeros_(module.in_proj_bias)
                 nn.init.zeros_(module.out_proj.bias)
-            elif isinstance(module, MLPBlock):
-                for part, layer in module.named_children():
-                    if isinstance(layer, nn.Linear):
-                        nn.init.xavier_uniform_(
-                            layer.weight, generator=generator(f"{name}.{part}.weight")
-                        )
-                        nn.init.normal_(
-                            layer.bias, std=1e-6, generator=generator(f"{name}.{part}.bias")
-                        )
+            elif isinstance(module, nn.Linear) and isinstance(above, MLPBlock):
+                draw = generator(f"{name}.weight")
+                nn.init.xavier_uniform_(module.weight, generator=draw)
+                draw = generator(f"{name}.bias")
+                nn.init.normal_(module.bias, std=1e-6, generator=draw)
 
 
 def vit(

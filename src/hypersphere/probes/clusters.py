@@ -27,10 +27,11 @@ def kmeans(points: Float[Tensor, "n d"], k: int, restarts: int, purpose: str) ->
         raise HypersphereError(
             f"k-means: {k} clusters need at least {k} points (given: {len(points)})"
         )
-    found = (
-        starts(points, k, prng.uniform((k,), 0, purpose, restart)) for restart in range(restarts)
-    )
-    return best(points.cpu().numpy(), (one.cpu().numpy() for one in found))
+    centres = []
+    for restart in range(restarts):
+        draws = prng.uniform((k,), 0, purpose, restart)
+        centres.append(starts(points, k, draws).cpu().numpy())
+    return best(points.cpu().numpy(), centres)
 
 
 def starts(
@@ -42,16 +43,16 @@ def starts(
     """
     weights = torch.ones(len(points), dtype=torch.float64, device=points.device)
     nearest = torch.full_like(weights, torch.inf)
-    found: list[Tensor] = []
+    chosen: list[Tensor] = []
     for draw in draws:
         mass = weights.cumsum(dim=0)
-        index = min(
-            int(torch.searchsorted(mass, float(draw) * mass[-1], right=True)), len(points) - 1
-        )
-        found.append(points[index])
-        nearest = torch.minimum(nearest, (points - points[index]).double().square().sum(dim=1))
+        index = int(torch.searchsorted(mass, float(draw) * mass[-1], right=True))
+        start = points[min(index, len(points) - 1)]
+        chosen.append(start)
+        distances = (points - start).double().square().sum(dim=1)
+        nearest = torch.minimum(nearest, distances)
         weights = nearest if bool(nearest.any()) else torch.ones_like(nearest)
-    return torch.stack(found)
+    return torch.stack(chosen)
 
 
 def best(points: Float[np.ndarray, "n d"], centres: Iterable[Float[np.ndarray, "k d"]]) -> Clusters:

@@ -32,14 +32,16 @@ def contrastive(frozen: Frozen, *, candidates: PositiveInt = 4096) -> ProbeResul
     first, second, places = view_pairs(frozen, most=max(2, candidates // 2))
     z = torch.cat([first, second])
     z = directions(z) if given.get("normalise", True) else z.double()
+    temperature = float(given["temperature"])
     hits, entropies = [], []
     # image i has the rows i and i + n
     for rows in torch.arange(len(z), device=z.device).split(BLOCK):
         own = torch.arange(len(rows), device=z.device)
-        scores = z[rows] @ z.T / float(given["temperature"])
+        scores = z[rows] @ z.T / temperature
         scores[own, rows] = -torch.inf
         logs = scores.log_softmax(dim=1)
-        entropies.append(-torch.where(logs > -torch.inf, logs.exp() * logs, 0).sum(dim=1))
+        shares = torch.where(logs > -torch.inf, logs.exp() * logs, 0)
+        entropies.append(-shares.sum(dim=1))
         positive = (rows + len(z) // 2) % len(z)
         of_positive = scores[own, positive].clone()
         scores[own, positive] = -torch.inf

@@ -12,6 +12,7 @@ from torch import Tensor
 from hypersphere import prng
 from hypersphere.arguments import PositiveInt
 from hypersphere.augmentations.ops import to_float
+from hypersphere.config.coordinates import Scalar
 from hypersphere.datasets.types import TEST, TRAIN
 from hypersphere.errors import HypersphereError
 from hypersphere.probes.frozen import Frozen
@@ -51,12 +52,16 @@ def corruption(frozen: Frozen, *, copies: PositiveInt = 6, **mlp: Any) -> ProbeR
     values: dict[str, float] = {}
     images = frozen.images(TRAIN)
     augmixed = torch.stack([frozen.encode(augmix_of(images, copy)) for copy in range(copies)])
-    for augmentation, bank in (("standard", frozen.features(TRAIN)), ("augmix", augmixed)):
+    banks = {"standard": frozen.features(TRAIN), "augmix": augmixed}
+    for augmentation, bank in banks.items():
         fitted = fit_mlp(bank, frozen.labels(TRAIN), frozen.classes(), **mlp)
         for split in (TEST, *corrupted):
             name, _, severity = split.rpartition("-")
-            way = {"corruption": name, "severity": int(severity)} if name else {"corruption": CLEAN}
-            error = 100 - top_k(fitted.scores(frozen.features(split)), frozen.labels(split), 1)
+            way: dict[str, Scalar] = {"corruption": name or CLEAN}
+            if name:
+                way["severity"] = int(severity)
+            scores = fitted.scores(frozen.features(split))
+            error = 100 - top_k(scores, frozen.labels(split), 1)
             values[reading("corruption_error", augmentation=augmentation, **way)] = error
     return ProbeResult(values, n=len(frozen.labels(TEST)))
 
@@ -82,12 +87,11 @@ def _mixed(images: UInt8[np.ndarray, "n h w 3"], copy: int) -> UInt8[Tensor, "n 
     from torchvision.transforms.v2 import AugMix  # here, because its import takes a second
 
     mix = AugMix(severity=3, mixture_width=3, chain_depth=-1, alpha=1.0, all_ops=False)
-    made = []
+    versions = []
     with torch.random.fork_rng(devices=[]):
         for place in range(len(images)):
             # of the CPU alone
             torch.default_generator.manual_seed(prng.torch_seed(0, "augmix", copy, place))
-            made.append(
-                mix(torch.from_numpy(np.array(images[place])).permute(2, 0, 1)).permute(1, 2, 0)
-            )
-    return torch.stack(made)
+            image = torch.from_numpy(np.array(images[place])).permute(2, 0, 1)
+            versions.append(mix(image).permute(1, 2, 0))
+    return torch.stack(versions)

@@ -45,9 +45,8 @@ def fit(
         order = torch.from_numpy(prng.permutation(len(shown), 0, purpose, epoch)).to(bank.device)
         steps = order.split(batch)
         for step, index in enumerate(steps):
-            for parameter, gradient in zip(
-                parameters, gradients(shown[index], labels[index]), strict=True
-            ):
+            of_batch = gradients(shown[index], labels[index])
+            for parameter, gradient in zip(parameters, of_batch, strict=True):
                 parameter.grad = gradient
             optimiser.param_groups[0]["lr"] = rate(epoch + step / len(steps))
             optimiser.step()

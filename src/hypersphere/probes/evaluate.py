@@ -48,15 +48,11 @@ def evaluate_runs(plan: Plan, runs: Sequence[Run]) -> None:
         for run in runs:
             _evaluate_run(plan, run, device)
         for dataset, protocols in plan.protocols_of_pixels(runs).items():
-            frozen, at = (
-                Frozen(nn.Flatten(), nn.Identity(), _open(plan, dataset), device),
-                (0, dataset),
-            )
+            frozen = Frozen(nn.Flatten(), nn.Identity(), _open(plan, dataset), device)
+            at = (0, dataset)
             for digest, protocol in protocols.items():
-                path, about = (
-                    plan.evaluation_file(raw_pixels(dataset), digest),
-                    _about(plan, protocol, None, {}, [at]),
-                )
+                path = plan.evaluation_file(raw_pixels(dataset), digest)
+                about = _about(plan, protocol, None, {}, [at])
                 # Batches side by side ask for the same: one process at a time measures a dataset's pixels.
                 with state.held(path.parent, patient=True):
                     if not is_current(path, about):
@@ -65,7 +61,8 @@ def evaluate_runs(plan: Plan, runs: Sequence[Run]) -> None:
 
 def _evaluate_run(plan: Plan, run: Run, device: torch.device) -> None:
     """Evaluate a run by all its protocols, each unless its file is current."""
-    manifest, own = check_run(plan, run.name), run.dataset.name
+    manifest = check_run(plan, run.name)
+    own = run.dataset.name
     loaded = cache(partial(load_frozen, run, plan.run_folder(run.name)))
 
     @cache
@@ -74,17 +71,17 @@ def _evaluate_run(plan: Plan, run: Run, device: torch.device) -> None:
         return Frozen(*loaded(epoch), _open(plan, target), device, layer, run, home)
 
     for digest, asked in plan.evaluations[run.name].items():
-        path, protocol = plan.evaluation_file(run.name, digest), asked.protocol
+        protocol = asked.protocol
+        path = plan.evaluation_file(run.name, digest)
         about = _about(plan, protocol, run, inputs(run, asked, manifest), asked.at)
         if is_current(path, about):
             continue
-        frozen = {
-            (epoch, target): None
-            if manifest["status"] == "diverged" and epoch
-            else frozen_at(epoch, target, protocol.layer)
-            for epoch, target in sorted(asked.at)
-        }
-        _write(path, run.name, protocol, frozen, about, device)
+        encoders: dict[At, Frozen | None] = {}
+        for epoch, target in sorted(asked.at):
+            diverged = manifest["status"] == "diverged" and epoch > 0
+            frozen = None if diverged else frozen_at(epoch, target, protocol.layer)
+            encoders[epoch, target] = frozen
+        _write(path, run.name, protocol, encoders, about, device)
         print(f"{run.name}: {protocol.probe and protocol.probe.name} measured", flush=True)
     # it refers to itself: the features would stay until the next search for cycles
     frozen_at.cache_clear()
@@ -92,10 +89,11 @@ def _evaluate_run(plan: Plan, run: Run, device: torch.device) -> None:
 
 def inputs(run: Run, asked: Evaluation, manifest: dict[str, Any]) -> dict[str, str]:
     """The part of a run that an evaluation depends on: its status, and the sha256 of the weights at its epochs."""
-    names = {name for epoch, _ in asked.at for name in weight_files(run, epoch)}
-    return {"status": manifest["status"]} | {
-        name: manifest["files"].get(name, "none") for name in sorted(names)
-    }
+    names: set[str] = set()
+    for epoch, _ in asked.at:
+        names.update(weight_files(run, epoch))
+    sums = {name: manifest["files"].get(name, "none") for name in sorted(names)}
+    return {"status": manifest["status"], **sums}
 
 
 def _measured(
@@ -106,31 +104,33 @@ def _measured(
     Of an encoder that diverged (None), or of which the probe finds nothing to measure: a row for each measure, and
     None. A single value that is not finite is undefined; that of a part of the images, which may be too few, is empty.
     """
-    (epoch, target), digest, probe = at, protocol.digest, protocol.probe
+    epoch, target = at
+    probe = protocol.probe
     assert probe is not None
+
+    def row(
+        key: str, classes: int | None, status: str, value: float | None = None, n: int | None = None
+    ) -> EvaluationRow:
+        measure, _, reading = key.partition(";")
+        place = run, epoch, protocol.digest, measure, target, reading
+        return *place, value, n, classes, status
+
     measures = registry.read_constant("probes", probe.name, "MEASURES", ())
     if frozen is None:
-        return [
-            (run, epoch, digest, name, target, "", None, None, None, "diverged")
-            for name in measures
-        ], None
+        return [row(measure, None, "diverged") for measure in measures], None
     classes = frozen.classes()
     try:
         result: ProbeResult = registry.load("probes", probe.name)(frozen, **probe.parameters)
     except NotFiniteError as error:
         print(f"note: {run}: epoch {epoch}: {error}", flush=True)
-        return [
-            (run, epoch, digest, name, target, "", None, None, classes, UNDEFINED)
-            for name in measures
-        ], None
-    rows: list[EvaluationRow] = []
+        return [row(measure, classes, UNDEFINED) for measure in measures], None
+    rows = []
     for key, value in result.values.items():
-        measure, _, reading = key.partition(";")
-        place = run, epoch, digest, measure, target, reading
-        if abs(value) <= LARGEST or is_of_a_part(reading):
-            rows.append((*place, value, result.counts.get(key, result.n), classes, "finished"))
+        if abs(value) <= LARGEST or is_of_a_part(key.partition(";")[2]):
+            n = result.counts.get(key, result.n)
+            rows.append(row(key, classes, "finished", value, n))
         else:
-            rows.append((*place, None, None, classes, UNDEFINED))
+            rows.append(row(key, classes, UNDEFINED))
     return rows, result
 
 
@@ -143,8 +143,10 @@ def _about(
 ) -> dict[str, Any]:
     """What determines an evaluation's bytes: a file with all of this in its manifest is current."""
     pairs = sorted(at)
-    names = sorted({target for _, target in pairs} | ({run.dataset.name} if run else set()))
-    opened = {name: _open(plan, name) for name in names}
+    names = {target for _, target in pairs}
+    if run is not None:
+        names.add(run.dataset.name)
+    opened = {name: _open(plan, name) for name in sorted(names)}
     return {
         "protocol": protocol.model_dump(mode="json", include={"probe", "layer"}),
         "at": [list(pair) for pair in pairs],
@@ -180,25 +182,29 @@ def _write(
 
     It has their checksums and ``about``.
     """
-    rows, tables, drawn = [], {}, {}
+    rows: list[EvaluationRow] = []
+    tables: dict[Path, pd.DataFrame] = {}
+    drawn: dict[Path, Any] = {}
     for at, frozen in encoders.items():
         of_one, result = _measured(run, protocol, at, frozen)
         rows += of_one
+        table = table_name(path, at)
         if result and result.table is not None:
-            tables[table_name(path, at)] = result.table
+            tables[table] = result.table
         if result and result.pictures is not None:
-            drawn[table_name(path, at).with_suffix(".png")] = result.pictures
-    written = {path: pd.DataFrame(rows, columns=list(EVALUATION))} | tables
+            drawn[table.with_suffix(".png")] = result.pictures
+    measured = pd.DataFrame(rows, columns=list(EVALUATION))
+    # a row's text does not depend on the other rows
+    measured = measured.astype({"n_test": "Int64", "classes": "Int64"})
     for old in (path.with_suffix(".json"), *path.parent.glob(f"{path.stem}.*.*")):
         old.unlink(missing_ok=True)
-    for file, table in written.items():  # a row's text does not depend on the other rows
-        integers = {column: "Int64" for column in ("n_test", "classes") if column in table}
-        text = table.astype(integers).to_csv(index=False, lineterminator="\n", float_format="%.6f")
+    for file, content in {path: measured, **tables}.items():
+        text = content.to_csv(index=False, lineterminator="\n", float_format="%.6f")
         files.write_text(file, text)
     for file, images in drawn.items():
         pictures.write(file, list(images))
     manifest = about | {
-        "files": {file.name: files.sha256(file) for file in (*written, *drawn)},
+        "files": {file.name: files.sha256(file) for file in (path, *tables, *drawn)},
         "device": {"type": device.type, "name": devices.describe(device)},
         "environment": digests.environment(),
     }

@@ -26,22 +26,17 @@ def extreme_norms(frozen: Frozen, *, count: PositiveInt = 10) -> ProbeResult:
     """
     norms = frozen.features(TRAIN).double().norm(dim=1)
     labels, names = frozen.labels(TRAIN), frozen.class_names()
-    orders = {
-        extreme: norms.argsort(descending=largest, stable=True)
-        for extreme, largest in EXTREMES.items()
-    }
-    chosen = [
-        (extreme, names[label], rank, image)
-        for extreme, order in orders.items()
-        for label in range(len(names))
-        for rank, image in enumerate(order[labels[order] == label][:count].tolist(), 1)
-    ]
-    images = [image for *_, image in chosen]
+    chosen = []
+    for extreme, largest_first in EXTREMES.items():
+        order = norms.argsort(descending=largest_first, stable=True)
+        for label, name in enumerate(names):
+            of_class = order[labels[order] == label][:count].tolist()
+            chosen += [(extreme, name, rank, image) for rank, image in enumerate(of_class, start=1)]
+    table = pd.DataFrame(chosen, columns=["extreme", "row", "column", "image"])
+    images = table["image"].to_numpy(int)
     norm = norms.cpu().numpy()[images]
-    columns = ["extreme", "row", "column", "image"]
-    table = pd.DataFrame(chosen, columns=columns).assign(
-        split=TRAIN, norm=norm, caption=[f"{one:#.3g}".rstrip(".") for one in norm]
-    )
+    captions = [f"{length:#.3g}".rstrip(".") for length in norm]
+    table = table.assign(split=TRAIN, norm=norm, caption=captions)
     means = table.groupby("extreme")["norm"].mean()
     values = {
         reading("norm", split=TRAIN, extreme=extreme): float(means[extreme]) for extreme in EXTREMES

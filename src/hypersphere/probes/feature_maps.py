@@ -20,11 +20,10 @@ def seen_by(
     handle = part.register_forward_hook(
         lambda module, given, output: seen.extend((given[0], output))
     )
+    pixels = to_float(torch.from_numpy(np.array(images)).to(device))
     try:
         with torch.enable_grad():
-            features = encoder(
-                to_float(torch.from_numpy(np.array(images)).to(device)).requires_grad_()
-            )
+            features = encoder(pixels.requires_grad_())
     finally:
         handle.remove()
     return seen[0], seen[1], features
@@ -34,11 +33,9 @@ def resized(
     maps: Float[Tensor, "n i j"], size: tuple[int, int], smooth: bool
 ) -> Float[np.ndarray, "n h w"]:
     """Maps at another size, in between by bilinear interpolation, or by the nearest place."""
-    grown = F.interpolate(
-        maps[:, None].float(), size, mode="bilinear" if smooth else "nearest-exact"
-    )
-    found: np.ndarray = grown[:, 0].cpu().numpy()
-    return found
+    mode = "bilinear" if smooth else "nearest-exact"
+    grown = F.interpolate(maps[:, None].float(), size, mode=mode)
+    return np.asarray(grown[:, 0].cpu().numpy())
 
 
 def enlarged(images: UInt8[np.ndarray, "n h w 3"]) -> UInt8[np.ndarray, "n H W 3"]:

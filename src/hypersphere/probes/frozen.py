@@ -1,6 +1,6 @@
 """The input of a probe: a frozen encoder with its head, on one prepared dataset."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from copy import deepcopy
 from typing import Literal
 
@@ -66,26 +66,28 @@ class Frozen:
 
     def copy(self) -> nn.Module:
         """A copy of the network up to the protocol's layer, for a probe that changes its mode."""
-        return deepcopy(
-            self.encoder if self._layer == "backbone" else nn.Sequential(self.encoder, self._head)
-        )
+        if self._layer == "backbone":
+            return deepcopy(self.encoder)
+        return deepcopy(nn.Sequential(self.encoder, self._head))
 
     def features(self, split: str, layer: Layer | None = None) -> Float[Tensor, "n d"]:
         """Vectors of one split's images, in the order of the split; by default of the protocol's layer."""
         layer = layer or self._layer
         if (split, layer) not in self._cache:
             if layer == "backbone":
-                images = self.images(split)
-                parts = (
-                    torch.from_numpy(np.array(images[i : i + BLOCK]))
-                    for i in range(0, len(images), BLOCK)
-                )
-                blocks = (to_float(part.to(self.device)) for part in parts)
-                self._cache[split, layer] = _through(self.encoder, blocks, "features", split)
+                vectors = _through(self.encoder, self._blocks(split), "features", split)
             else:
                 blocks = self.features(split, "backbone").split(BLOCK)
-                self._cache[split, layer] = _through(self._head, blocks, layer, split)
+                vectors = _through(self._head, blocks, layer, split)
+            self._cache[split, layer] = vectors
         return self._cache[split, layer]
+
+    def _blocks(self, split: str) -> Iterator[Float[Tensor, "n 3 h w"]]:
+        """A split's images as the encoder takes them, some at once."""
+        images = self.images(split)
+        for first in range(0, len(images), BLOCK):
+            block = torch.from_numpy(np.array(images[first : first + BLOCK]))
+            yield to_float(block.to(self.device))
 
     def embeddings(self, split: str) -> Float[Tensor, "n e"]:
         """The head's output on one split."""
@@ -103,9 +105,8 @@ class Frozen:
     def split(self, name: str) -> PreparedSplit:
         """A split, memory-mapped once: probes ask for some a hundred times. ``train`` is ``probe``, if there is one."""
         if name not in self._mapped:
-            self._mapped[name] = self._data.split(
-                PROBE if name == TRAIN and PROBE in self.splits else name
-            )
+            source = PROBE if name == TRAIN and PROBE in self.splits else name
+            self._mapped[name] = self._data.split(source)
         return self._mapped[name]
 
     def images(self, split: str) -> UInt8[np.ndarray, "n h w 3"]:
@@ -134,9 +135,10 @@ def _through(module: nn.Module, blocks: Iterable[Tensor], what: str, split: str)
     """Only blocks are computed in inference mode: concatenated outside it, they are a tensor for probes to train on."""
     with torch.inference_mode():
         outputs = [module(block).float() for block in blocks]
-    found = torch.cat(outputs)
-    if bad := int((~found.isfinite()).any(dim=1).sum()):
+    vectors = torch.cat(outputs)
+    bad = int((~vectors.isfinite()).any(dim=1).sum())
+    if bad:
         raise NotFiniteError(
-            f"the {what} of {bad} of {len(found)} images of split {split} are NaN or infinite"
+            f"the {what} of {bad} of {len(vectors)} images of split {split} are NaN or infinite"
         )
-    return found
+    return vectors

@@ -21,10 +21,10 @@ def geometry(frozen: Frozen) -> ProbeResult:
         same, centred; and ``positive_cosine``, the mean cosine of the two views' embeddings.
     """
     first, second = (side.double() for side in view_pairs(frozen)[:2])
-    layers = [
-        module for module in frozen.encoder.modules() if isinstance(module, nn.Conv2d | nn.Linear)
-    ]
-    lengths = [layer.weight.detach().double().norm() for layer in layers]
+    lengths = []
+    for module in frozen.encoder.modules():
+        if isinstance(module, nn.Conv2d | nn.Linear):
+            lengths.append(module.weight.detach().double().norm())
     values = {
         "weight_norm": float(torch.stack(lengths).norm()) if lengths else 0.0,
         "norm": float(first.norm(dim=1).mean()),

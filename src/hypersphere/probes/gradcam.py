@@ -40,14 +40,14 @@ def gradcam(frozen: Frozen, **mlp: Any) -> ProbeResult:
     """
     labels, names = frozen.labels(TEST), frozen.class_names()
     truth = labels.cpu().numpy()
-    present, order = np.unique(truth), prng.permutation(len(truth), 0, "gradcam", "images")
+    present = np.unique(truth)
     some = np.sort(present[prng.permutation(len(present), 0, "gradcam", "classes")[:CLASSES]])
-    places = np.array([next(place for place in order if truth[place] == label) for label in some])
+    order = prng.permutation(len(truth), 0, "gradcam", "images")
+    places = np.array([order[truth[order] == label][0] for label in some])
     fitted = fit_mlp(frozen.features(TRAIN), frozen.labels(TRAIN), frozen.classes(), **mlp)
     accuracy = top_k(fitted.scores(frozen.features(TEST)), labels, 1)
-    pools = [
-        module for module in frozen.encoder.modules() if isinstance(module, nn.AdaptiveAvgPool2d)
-    ]
+    modules = frozen.encoder.modules()
+    pools = [module for module in modules if isinstance(module, nn.AdaptiveAvgPool2d)]
     if len(pools) != 1:
         raise HypersphereError(
             "probe gradcam: encoder: needs one that ends in one average of feature maps (a ResNet)"
@@ -56,8 +56,9 @@ def gradcam(frozen: Frozen, **mlp: Any) -> ProbeResult:
     maps, _, features = seen_by(pools[0], frozen.encoder, images, frozen.device)
     with torch.enable_grad():
         scores = fitted.scores(features.float())
-        own = scores.gather(1, labels[torch.from_numpy(places).to(labels.device)][:, None]).sum()
-        (slopes,) = torch.autograd.grad(own, maps)
+        own = labels[torch.from_numpy(places).to(labels.device)]
+        of_own = scores.gather(1, own[:, None]).sum()
+        (slopes,) = torch.autograd.grad(of_own, maps)
     big = enlarged(images)
     heat = resized(activation_map(maps.detach(), slopes), big.shape[1:3], smooth=True)
     predicted = [names[label] for label in scores.argmax(dim=1).tolist()]
@@ -69,9 +70,8 @@ def gradcam(frozen: Frozen, **mlp: Any) -> ProbeResult:
             "image": np.tile(places, 2),
         }
     )
-    colours = np.stack(
-        [np.ones_like(heat), (2 * heat - 1).clip(0, 1), np.zeros_like(heat)], axis=-1
-    )
+    yellow = (2 * heat - 1).clip(0, 1)
+    colours = np.stack([np.ones_like(heat), yellow, np.zeros_like(heat)], axis=-1)
     shown = np.concatenate([big, tinted(big, colours, OPAQUE * heat)])
     return ProbeResult({"mlp_top1": accuracy}, table, shown, n=len(truth))
 

@@ -40,17 +40,19 @@ def knn(
         drop_last: a batch size: bank and test set lose the images after their last whole batch, as in the code of the
             norms paper's authors (256: 9,984 of 10,000 test images). 0: all images.
     """
-    bank, queries = frozen.features(TRAIN), frozen.features(TEST)
-    if drop_last:
-        bank, queries = (
-            features[: len(features) // drop_last * drop_last] for features in (bank, queries)
-        )
-        if not len(bank) or not len(queries):
-            raise HypersphereError(f"knn: drop_last: {drop_last} leaves no images")
-    scores = vote(
-        bank, queries, frozen.labels(TRAIN)[: len(bank)], frozen.classes(), k, temperature
-    )
+    batch = drop_last or 1
+    bank = _whole_batches(frozen.features(TRAIN), batch)
+    queries = _whole_batches(frozen.features(TEST), batch)
+    if drop_last and not (len(bank) and len(queries)):
+        raise HypersphereError(f"knn: drop_last: {drop_last} leaves no images")
+    labels = frozen.labels(TRAIN)[: len(bank)]
+    scores = vote(bank, queries, labels, frozen.classes(), k, temperature)
     return scored(frozen, scores, MEASURES)
+
+
+def _whole_batches(features: Float[Tensor, "n d"], batch: int) -> Float[Tensor, "m d"]:
+    """The features without those after the last whole batch."""
+    return features[: len(features) // batch * batch]
 
 
 def vote(
@@ -104,10 +106,8 @@ def votes(
     nearer = (one_hot * weights.gather(1, order)[..., None]).sum(dim=1)
     # Images as similar as the k-th: their number in each class, times the share of a place that each of them gets.
     query, place = (cosines == threshold).nonzero(as_tuple=True)
-    tied = (
-        torch.bincount(query * classes + labels[place], minlength=len(cosines) * classes)
-        .view(-1, classes)
-        .double()
-    )
+    cell = query * classes + labels[place]
+    tied = torch.bincount(cell, minlength=len(cosines) * classes)
+    tied = tied.view(-1, classes).double()
     share = (k - above.sum(dim=1, keepdim=True)) / tied.sum(dim=1, keepdim=True)
     return nearer + tied * share * weights[:, -1:]

@@ -41,18 +41,19 @@ def linear(frozen: Frozen, *, digits: NonNegativeInt = 0) -> ProbeResult:
         bank, queries = bank @ basis_dn, queries @ basis_dn
 
     def scores(name: str) -> Float64[Tensor, "m c"]:
-        weights, bias = fit_logistic(
-            bank, frozen.labels(TRAIN, name), frozen.classes(name), PENALTY, ITERATIONS
-        )
+        labels, classes = frozen.labels(TRAIN, name), frozen.classes(name)
+        weights, bias = fit_logistic(bank, labels, classes, PENALTY, ITERATIONS)
         return torch.addmm(bias, queries, weights)
 
     if not digits:
         return scored(frozen, scores(CLASS), MEASURES)
+    top1, top5 = MEASURES
     values: dict[str, float] = {}
-    for name in (f"digit_{number + 1}" for number in range(digits)):
-        found, truth = scores(name), frozen.labels(TEST, name)
-        for measure, k in zip(MEASURES, (1, 5), strict=True):
-            values[reading(measure, label=name)] = top_k(found, truth, k)
+    for number in range(1, digits + 1):
+        name = f"digit_{number}"
+        of_digit, truth = scores(name), frozen.labels(TEST, name)
+        values[reading(top1, label=name)] = top_k(of_digit, truth, 1)
+        values[reading(top5, label=name)] = top_k(of_digit, truth, 5)
     return ProbeResult(values, n=len(queries))
 
 
@@ -91,7 +92,8 @@ def minimise(
     def closure() -> Tensor:
         loss, back = cross_entropy(torch.addmm(bias, bank, weights), labels)
         slope = (back.T @ bank).T.contiguous()  # bank.T @ back takes eight times as long
-        weights.grad, bias.grad = slope + penalty * weights, back.sum(dim=0)
+        weights.grad = slope + penalty * weights
+        bias.grad = back.sum(dim=0)
         return loss + (penalty * weights.square()).sum() / 2
 
     optimiser.step(closure)

@@ -43,10 +43,10 @@ def linear_augmented(
     for epoch in range(epochs):
         for index, views in _views(frozen, epoch, batch):
             features = network(views).float()
-            _, back = cross_entropy(
-                torch.addmm(bias, features, weight.T), labels[index.to(labels.device)]
-            )
-            weight.grad, bias.grad = back.T @ features, back.sum(dim=0)
+            scores = torch.addmm(bias, features, weight.T)
+            _, back = cross_entropy(scores, labels[index.to(labels.device)])
+            weight.grad = back.T @ features
+            bias.grad = back.sum(dim=0)
             optimiser.step()
     network.eval()
     tested = torch.from_numpy(np.array(frozen.images(TEST)))

@@ -38,9 +38,9 @@ def linear_sgd(
     """
 
     def rate(passed: float) -> float:
-        return learning_rate * (
-            0.5 * (1 + math.cos(math.pi * passed / epochs)) if schedule == "cosine" else 1
-        )
+        if schedule == "constant":
+            return learning_rate
+        return learning_rate * (0.5 * (1 + math.cos(math.pi * passed / epochs)))
 
     bank = frozen.features(TRAIN)
     weight = torch.zeros(frozen.classes(), bank.shape[1], device=bank.device)

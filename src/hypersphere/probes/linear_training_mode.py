@@ -29,20 +29,20 @@ def linear_training_mode(
     images are encoded in evaluation mode, by the statistics of that moment: our reading. The rate is constant, and a
     last batch of a single image is left out.
     """
-    network, images, labels = frozen.copy(), frozen.images(TRAIN), frozen.labels(TRAIN)
+    network = frozen.copy()
+    images, labels = frozen.images(TRAIN), frozen.labels(TRAIN)
     tested = frozen.images(TEST)
 
     def encoded(some: UInt8[np.ndarray, "n h w 3"]) -> Float[Tensor, "n d"]:
-        output: Tensor = network(to_float(torch.from_numpy(np.array(some)).to(frozen.device)))
+        pixels = torch.from_numpy(np.array(some)).to(frozen.device)
+        output: Tensor = network(to_float(pixels))
         return output.float()
 
     weight = torch.zeros(frozen.classes(), frozen.features(TEST).shape[1], device=frozen.device)
     bias = torch.zeros(frozen.classes(), device=frozen.device)
     optimiser = torch.optim.SGD([weight, bias], lr=learning_rate, momentum=0.9)
-    lowest, best = (
-        math.inf,
-        torch.full((len(tested), frozen.classes()), math.nan, device=frozen.device),
-    )
+    lowest = math.inf
+    best = torch.full((len(tested), frozen.classes()), math.nan, device=frozen.device)
     for epoch in range(epochs):
         network.train()
         order = torch.from_numpy(prng.permutation(len(images), 0, "linear_training_mode", epoch))
@@ -51,14 +51,15 @@ def linear_training_mode(
             if len(index) == 1 < len(order):
                 continue
             features = encoded(images[index.numpy()])
-            loss, back = cross_entropy(
-                torch.addmm(bias, features, weight.T), labels[index.to(labels.device)]
-            )
-            weight.grad, bias.grad = back.T @ features, back.sum(dim=0)
+            scores = torch.addmm(bias, features, weight.T)
+            loss, back = cross_entropy(scores, labels[index.to(labels.device)])
+            weight.grad = back.T @ features
+            bias.grad = back.sum(dim=0)
             optimiser.step()
             losses.append(loss.item() * len(index))
         if sum(losses) < lowest:
             network.eval()
             blocks = [encoded(tested[i : i + BLOCK]) for i in range(0, len(tested), BLOCK)]
-            lowest, best = sum(losses), torch.addmm(bias, torch.cat(blocks), weight.T)
+            lowest = sum(losses)
+            best = torch.addmm(bias, torch.cat(blocks), weight.T)
     return scored(frozen, best, MEASURES)

@@ -3,6 +3,8 @@
 import numpy as np
 import pandas as pd
 import torch
+from jaxtyping import Float, Int
+from torch import Tensor
 
 from hypersphere.config.validation import not_one_of
 from hypersphere.datasets.types import TEST
@@ -23,8 +25,14 @@ PICTURES = (
 CLUSTERS = (1, 2, 4, 6, 8)
 """Those of the lecture's slide; with 1, the picture is the image itself."""
 COLOURS = (
-    *((0.00, 0.45, 0.70), (0.84, 0.37, 0.00), (0.00, 0.62, 0.45), (0.80, 0.47, 0.65)),
-    *((0.94, 0.89, 0.26), (0.34, 0.71, 0.91), (0.00, 0.00, 0.00), (1.00, 1.00, 1.00)),
+    (0.00, 0.45, 0.70),
+    (0.84, 0.37, 0.00),
+    (0.00, 0.62, 0.45),
+    (0.80, 0.47, 0.65),
+    (0.94, 0.89, 0.26),
+    (0.34, 0.71, 0.91),
+    (0.00, 0.00, 0.00),
+    (1.00, 1.00, 1.00),
 )
 """Okabe and Ito's, and white: of the largest region, of the next …"""
 OPAQUE = 0.6
@@ -48,8 +56,8 @@ def local_features(frozen: Frozen, *, stage: str = "layer2") -> ProbeResult:
     places = chosen(len(frozen.images(TEST)), 8)
     shown = np.array(frozen.images(TEST)[places])
     maps = seen_by(parts[stage], frozen.encoder, shown, frozen.device)[1].detach()
-    if maps.ndim != 4 or maps[0, 0].numel() < CLUSTERS[-1]:
-        least = CLUSTERS[-1]
+    least = CLUSTERS[-1]
+    if maps.ndim != 4 or maps[0, 0].numel() < least:
         raise HypersphereError(
             f"probe local_features: stage: the output of '{stage}' is not a map of {least} places or more"
         )
@@ -61,26 +69,30 @@ def local_features(frozen: Frozen, *, stage: str = "layer2") -> ProbeResult:
     values, tables, pictures = {}, [], []
     for k in CLUSTERS:
         regions, shares = [], []
-        for one in maps:
-            points = directions(one.flatten(1).T)
-            total = float((points - points.mean(dim=0)).square().sum())
-            found, inertia = kmeans(points, k, 5, "local features")
-            # the largest region first
-            order = np.argsort(-np.bincount(found, minlength=k), kind="stable")
-            regions.append(np.argsort(order, kind="stable")[found].reshape(one.shape[1:]))
-            shares.append(max(0.0, 100 * (1 - inertia / total)) if total > 0 else 0.0)
+        for features in maps:
+            region, share = regions_of(features, k)
+            regions.append(region)
+            shares.append(share)
         values[reading("explained", clusters=k)] = float(np.mean(shares))
-        tables.append(
-            pd.DataFrame(
-                {"clusters": k, "row": "", "column": columns, "caption": labels, "image": places}
-            )
-        )
-        grown = resized(maps.new_tensor(np.stack(regions)), big.shape[1:3], smooth=False).astype(
-            int
-        )
-        pictures.append(
-            big if k == 1 else tinted(big, np.array(COLOURS)[grown], np.full(grown.shape, OPAQUE))
-        )
+        rows = {"clusters": k, "row": "", "column": columns, "caption": labels, "image": places}
+        tables.append(pd.DataFrame(rows))
+        if k == 1:
+            pictures.append(big)
+            continue
+        grown = resized(maps.new_tensor(np.stack(regions)), big.shape[1:3], smooth=False)
+        colours = np.array(COLOURS)[grown.astype(int)]
+        pictures.append(tinted(big, colours, np.full(grown.shape, OPAQUE)))
     return ProbeResult(
         values, pd.concat(tables, ignore_index=True), np.concatenate(pictures), n=len(places)
     )
+
+
+def regions_of(features: Float[Tensor, "c i j"], k: int) -> tuple[Int[np.ndarray, "i j"], float]:
+    """The region of each place of an image, from 0, the largest first; and the percentage that they explain."""
+    points = directions(features.flatten(1).T)
+    total = float((points - points.mean(dim=0)).square().sum())
+    clusters, inertia = kmeans(points, k, 5, "local features")
+    largest_first = np.argsort(-np.bincount(clusters, minlength=k), kind="stable")
+    rank = np.argsort(largest_first, kind="stable")
+    explained = max(0.0, 100 * (1 - inertia / total)) if total > 0 else 0.0
+    return rank[clusters].reshape(features.shape[1:]), explained

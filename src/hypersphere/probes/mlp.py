@@ -1,6 +1,5 @@
 """The double metric paper's "linear evaluation": a perceptron with two layers."""
 
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 import torch
@@ -41,9 +40,17 @@ def mlp(
         learning_rate: of the first epochs.
         drop_every: epochs between two divisions of the rate by 10.
     """
-    about = {"hidden": hidden, "dropout": dropout, "epochs": epochs, "learning_rate": learning_rate}
-    about |= {"drop_every": drop_every, "momentum": momentum}
-    fitted = fit_mlp(frozen.features(TRAIN), frozen.labels(TRAIN), frozen.classes(), **about)
+    fitted = fit_mlp(
+        frozen.features(TRAIN),
+        frozen.labels(TRAIN),
+        frozen.classes(),
+        hidden=hidden,
+        dropout=dropout,
+        epochs=epochs,
+        learning_rate=learning_rate,
+        drop_every=drop_every,
+        momentum=momentum,
+    )
     return scored(frozen, fitted.scores(frozen.features(TEST)), MEASURES)
 
 
@@ -57,7 +64,8 @@ class Perceptron(NamedTuple):
 
     def scores(self, features: Float[Tensor, "n d"]) -> Float[Tensor, "n c"]:
         """The score of each class, without dropout."""
-        return torch.addmm(self.b2, torch.addmm(self.b1, features, self.w1.T).relu(), self.w2.T)
+        inner = torch.addmm(self.b1, features, self.w1.T).relu()
+        return torch.addmm(self.b2, inner, self.w2.T)
 
 
 def fit_mlp(
@@ -76,14 +84,18 @@ def fit_mlp(
     def generator(purpose: str) -> torch.Generator:
         return torch.Generator().manual_seed(prng.torch_seed(0, "mlp", purpose))
 
-    drawn, widths = list[Tensor](), (bank.shape[-1], settings.hidden, classes)
-    for name, (inputs, outputs) in zip(("first", "second"), pairwise(widths), strict=True):
-        bound = inputs**-0.5  # as torch draws the weights and biases of a linear layer
-        for part, shape in (("weight", (outputs, inputs)), ("bias", (outputs,))):
-            drawn.append(
-                torch.empty(shape).uniform_(-bound, bound, generator=generator(f"{name}.{part}"))
-            )
-    parameters = w1, b1, w2, b2 = Perceptron(*(part.to(bank.device) for part in drawn))
+    def drawn(purpose: str, inputs: int, *shape: int) -> Tensor:
+        """Uniform, as torch draws the weights and biases of a linear layer."""
+        bound = inputs**-0.5
+        values = torch.empty(shape).uniform_(-bound, bound, generator=generator(purpose))
+        return values.to(bank.device)
+
+    width = bank.shape[-1]
+    w1 = drawn("first.weight", width, settings.hidden, width)
+    b1 = drawn("first.bias", width, settings.hidden)
+    w2 = drawn("second.weight", settings.hidden, classes, settings.hidden)
+    b2 = drawn("second.bias", settings.hidden, classes)
+    parameters = Perceptron(w1, b1, w2, b2)
     of_dropout = generator("dropout")
 
     def gradients(features: Float[Tensor, "b d"], labels: Int[Tensor, "b"]) -> tuple[Tensor, ...]:

@@ -21,6 +21,7 @@ CONSENSUS = ("cifar10n-aggregate", "cifar100n")
 """Names of training labels by people; CIFAR-100N has the label of one person."""
 BUCKETS = 20
 """Norms paper, Sec. 5: ranges of 0.05."""
+EVERY = range(1, BUCKETS + 1)
 ENDS = ("lowest", "highest")
 """The first and the last bucket that has a value."""
 
@@ -49,45 +50,63 @@ def norm_buckets(
         dataset has none (CIFAR-100 has no entropy). All but the shares also at ``bucket=lowest`` and ``highest``: the
         first and the last bucket that has a value, NaN where there are not two.
     """
-    bank, truth, values, counts = (
-        frozen.features(TRAIN),
-        frozen.labels(TRAIN),
-        dict[str, float](),
-        dict[str, int](),
-    )
+    bank, truth = frozen.features(TRAIN), frozen.labels(TRAIN)
     scores = vote(bank, bank, truth, frozen.classes(), k, leave_out=True)
-    given = next((name for name in CONSENSUS if name in frozen.split(TRAIN).labels), None)
+    # of equal votes the lower class wins
+    right = 100.0 * (scores.argmax(dim=1) == truth)
     entropy = frozen.attribute(TEST, ENTROPY)
-    measured = (
-        # of equal votes the lower class wins
-        ("bucket_top1", TRAIN, 100.0 * (scores.argmax(dim=1) == truth)),
-        ("bucket_share", TRAIN, None),
-        (
-            "human_accuracy",
-            TRAIN,
-            100.0 * (frozen.labels(TRAIN, given) == truth) if given else None,
-        ),
-        ("human_entropy", TEST, None if entropy is None else torch.from_numpy(entropy)),
-    )
-    for measure, of, each in measured:
-        place = buckets(frozen.embeddings(of).double().norm(dim=1), scale).cpu()
-        for bucket in range(1, BUCKETS + 1):
-            own, key = place == bucket, reading(measure, bucket=bucket)
-            number = int(own.sum())
-            if measure == "bucket_share":
-                values[key] = 100 * number / len(own)
-                continue
-            counts[key], values[key] = number, math.nan
-            if each is not None and number > more_than:
-                values[key] = each.cpu()[own].double().mean().item()
-        if measure != "bucket_share":
-            keys = [reading(measure, bucket=bucket) for bucket in range(1, BUCKETS + 1)]
-            filled = [key for key in keys if not math.isnan(values[key])]
-            for end, at in zip(ENDS, (0, -1), strict=True):
-                key = reading(measure, bucket=end)
-                values[key] = values[filled[at]] if len(filled) > 1 else math.nan
-                counts[key] = counts[filled[at]] if len(filled) > 1 else 0
+    each = {
+        "bucket_top1": right,
+        "human_accuracy": agreement(frozen),
+        "human_entropy": None if entropy is None else torch.from_numpy(entropy),
+    }
+    values: dict[str, float] = {}
+    counts: dict[str, int] = {}
+    for measure in MEASURES:
+        split = TEST if measure == "human_entropy" else TRAIN
+        place = buckets(frozen.embeddings(split).double().norm(dim=1), scale).cpu()
+        if measure == "bucket_share":
+            for bucket in EVERY:
+                number = int((place == bucket).sum())
+                values[reading(measure, bucket=bucket)] = 100 * number / len(place)
+            continue
+        for name, (mean, number) in means(place, each[measure], more_than).items():
+            key = reading(measure, bucket=name)
+            values[key] = mean
+            counts[key] = number
     return ProbeResult(values, n=len(truth), counts=counts)
+
+
+def agreement(frozen: Frozen) -> Float[Tensor, "n"] | None:
+    """100 where people's label of a training image is its class, else 0; None where there are no such labels."""
+    for name in CONSENSUS:
+        if name in frozen.split(TRAIN).labels:
+            return 100.0 * (frozen.labels(TRAIN, name) == frozen.labels(TRAIN))
+    return None
+
+
+def means(
+    place: Int[Tensor, "n"], each: Float[Tensor, "n"] | None, more_than: int
+) -> dict[int | str, tuple[float, int]]:
+    """By bucket, the mean of its images' numbers, NaN where they are too few or have none; and how many they are.
+
+    Also at the first and the last bucket that has a mean, if there are two.
+    """
+    found: dict[int | str, tuple[float, int]] = {}
+    filled = []
+    for bucket in EVERY:
+        own = place == bucket
+        number = int(own.sum())
+        mean = math.nan
+        if each is not None and number > more_than:
+            mean = each.cpu()[own].double().mean().item()
+        found[bucket] = (mean, number)
+        if not math.isnan(mean):
+            filled.append(found[bucket])
+    lowest, highest = ENDS
+    found[lowest] = filled[0] if len(filled) > 1 else (math.nan, 0)
+    found[highest] = filled[-1] if len(filled) > 1 else (math.nan, 0)
+    return found
 
 
 def buckets(norms: Float[Tensor, "n"], scale: str) -> Int[Tensor, "n"]:

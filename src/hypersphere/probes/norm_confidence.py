@@ -63,18 +63,21 @@ def norm_confidence(frozen: Frozen, *, k: PositiveInt = 200) -> ProbeResult:
     Raises:
         NotFiniteError: an embedding is zero, so that its norm has no logarithm.
     """
-    norms, truth = lengths(frozen, TEST), frozen.labels(TEST).cpu().numpy()
-    if zero := int((norms == 0).sum()):
+    norms = lengths(frozen, TEST)
+    zero = int((norms == 0).sum())
+    if zero:
         raise NotFiniteError(
             f"the embeddings of {zero} of {len(norms)} test images are zero, and have no log-norm"
         )
     bank, labels = frozen.features(TRAIN), frozen.labels(TRAIN)
     votes = vote(bank, frozen.features(TEST), labels, frozen.classes(), k).cpu().numpy()
+    confidence = share(votes)
     # of equal votes the lower class wins, as in `knn`
+    truth = frozen.labels(TEST).cpu().numpy()
     right = np.equal(votes.argmax(axis=1), truth)
-    looks, confidence = appearance(frozen.images(TEST)), share(votes)
+    looks = appearance(frozen.images(TEST))
     alone = {"norm": norms, "vote": confidence, **looks}
-    values = {f"{name}_auroc": auroc(right, one) for name, one in alone.items()}
+    values = {f"{name}_auroc": auroc(right, quantity) for name, quantity in alone.items()}
     # numpy's own threads, on which the rounding depends
     with threadpool_limits(torch.get_num_threads(), "blas"):
         values |= explained(right, norms, looks, confidence, np.eye(frozen.classes())[truth])
@@ -97,27 +100,36 @@ def appearance(images: UInt8[np.ndarray, "n h w 3"]) -> dict[str, PerImage]:
     Of luminance (``gray``) from 0 to 1: its standard deviation and mean over pixels, and the mean length of its
     gradient per pixel by Sobel's operator; pixels at the border are repeated beyond it.
     """
-    found: dict[str, list[PerImage]] = {"contrast": [], "brightness": [], "edge": []}
+    contrast, brightness, edge = [], [], []
     for first in range(0, len(images), BLOCK):
         block = torch.from_numpy(np.array(images[first : first + BLOCK]))
         light = gray(to_float(block).double())[:, 0].numpy()
-        found["contrast"].append(light.std(axis=(1, 2)))
-        found["brightness"].append(light.mean(axis=(1, 2)))
-        slopes = []
-        for along, across in ((1, 2), (2, 1)):  # scipy's own ``sobel`` would mix images
-            smooth = correlate1d(light, [0.25, 0.5, 0.25], across, mode="nearest")
-            slopes.append(correlate1d(smooth, [-0.5, 0.0, 0.5], along, mode="nearest"))
-        found["edge"].append(np.hypot(*slopes).mean(axis=(1, 2)))
-    return {name: np.concatenate(blocks) for name, blocks in found.items()}
+        contrast.append(light.std(axis=(1, 2)))
+        brightness.append(light.mean(axis=(1, 2)))
+        slopes = np.hypot(_slope(light, 1, 2), _slope(light, 2, 1))
+        edge.append(slopes.mean(axis=(1, 2)))
+    return {
+        "contrast": np.concatenate(contrast),
+        "brightness": np.concatenate(brightness),
+        "edge": np.concatenate(edge),
+    }
+
+
+def _slope(
+    light: Float[np.ndarray, "n h w"], along: int, across: int
+) -> Float[np.ndarray, "n h w"]:
+    """Sobel's operator along an axis: scipy's own would mix images."""
+    smooth = correlate1d(light, [0.25, 0.5, 0.25], across, mode="nearest")
+    return np.asarray(correlate1d(smooth, [-0.5, 0.0, 0.5], along, mode="nearest"))
 
 
 def auroc(positive: Bool[np.ndarray, "n"], by: PerImage) -> float:
     """Area under the ROC curve, percent: pairs whose positive one has more, ties counting half; NaN without a pair."""
     from sklearn.metrics import roc_auc_score  # here, because its import takes a second
 
-    return (
-        100 * float(roc_auc_score(positive, by)) if 0 < positive.sum() < len(positive) else math.nan
-    )
+    if not 0 < positive.sum() < len(positive):
+        return math.nan
+    return 100 * float(roc_auc_score(positive, by))
 
 
 def explained(
@@ -134,27 +146,35 @@ def explained(
     from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
     if min(right.sum(), (~right).sum()) < FOLDS:
-        return dict.fromkeys(
-            ("covariates_auroc", "norm_gain", "norm_gain_over_vote", "norm_coefficient"), math.nan
-        )
+        return {
+            "covariates_auroc": math.nan,
+            "norm_gain": math.nan,
+            "norm_gain_over_vote": math.nan,
+            "norm_coefficient": math.nan,
+        }
     # Standardised over all images: no column sees what is right.
-    cubic = make_pipeline(
-        StandardScaler(), PolynomialFeatures(DEGREE, include_bias=False), StandardScaler()
-    )
+    polynomial = PolynomialFeatures(DEGREE, include_bias=False)
+    cubic = make_pipeline(StandardScaler(), polynomial, StandardScaler())
+
+    def of_covariates(*quantities: PerImage) -> Float[np.ndarray, "n d"]:
+        return np.hstack([cubic.fit_transform(np.stack(quantities, axis=1)), classes])
+
     norm = StandardScaler().fit_transform(np.log(norms)[:, None])
-    plain = np.hstack([cubic.fit_transform(np.stack([*looks.values()], axis=1)), classes])
-    voted = np.hstack(
-        [cubic.fit_transform(np.stack([*looks.values(), confidence], axis=1)), classes]
-    )
+    plain = of_covariates(*looks.values())
+    voted = of_covariates(*looks.values(), confidence)
     with_norm = np.hstack([plain, norm])
     # Newton's method, without any draw
     model = LogisticRegression(C=LEFT_FREE, solver="newton-cholesky", tol=1e-8)
     order = prng.permutation(len(right), 0, "norm confidence", "folds")
 
     def validated(columns: Float[np.ndarray, "n d"]) -> float:
-        cut = StratifiedKFold(FOLDS)
         areas = cross_val_score(
-            model, columns[order], right[order], cv=cut, scoring="roc_auc", error_score="raise"
+            model,
+            columns[order],
+            right[order],
+            cv=StratifiedKFold(FOLDS),
+            scoring="roc_auc",
+            error_score="raise",
         )
         return float(np.mean(100 * areas))
 

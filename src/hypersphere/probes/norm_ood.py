@@ -26,17 +26,16 @@ def norm_ood(frozen: Frozen, *, k: PositiveInt = 200) -> ProbeResult:
         one has the larger norm, share of the votes, contrast; 50 being chance. Of corrupted images also by
         ``severity=3``, of all corruptions, and by ``corruption=fog``, of all severities.
     """
-    home, others = frozen.home, [split for split in frozen.splits if WAY.fullmatch(split)]
+    home = frozen.home
+    others = [split for split in frozen.splits if WAY.fullmatch(split)]
     bank, labels = home.features(TRAIN), home.labels(TRAIN)
 
     def quantities(place: Frozen, split: str) -> tuple[PerImage, PerImage, PerImage]:
         votes = vote(bank, place.features(split), labels, home.classes(), k).cpu().numpy()
         return lengths(place, split), share(votes), appearance(place.images(split))["contrast"]
 
-    own, found = (
-        quantities(home, TEST),
-        {split: quantities(frozen, split) for split in others or [TEST]},
-    )
+    own = quantities(home, TEST)
+    found = {split: quantities(frozen, split) for split in others or [TEST]}
     groups: dict[Position, list[str]] = {Position(): list(found)}
     for split in others:
         corruption, _, severity = split.rpartition("-")
@@ -45,10 +44,10 @@ def norm_ood(frozen: Frozen, *, k: PositiveInt = 200) -> ProbeResult:
     values, counts = {}, {}
     for group, splits in groups.items():
         for place, measure in enumerate(MEASURES):
-            of_all = np.concatenate([own[place], *(found[split][place] for split in splits)])
+            of_others = [found[split][place] for split in splits]
+            of_all = np.concatenate([own[place], *of_others])
+            is_own = np.arange(len(of_all)) < len(own[place])
             key = reading(measure, **group)
-            values[key], counts[key] = (
-                auroc(np.arange(len(of_all)) < len(own[place]), of_all),
-                len(of_all),
-            )
+            values[key] = auroc(is_own, of_all)
+            counts[key] = len(of_all)
     return ProbeResult(values, n=counts[MEASURES[0]], counts=counts)

@@ -22,9 +22,8 @@ def norms(frozen: Frozen) -> ProbeResult:
         The mean for each split, ``norm;split=train`` and so on, and a table with one row per image: split, image (its
         place in the split, from 0) and norm.
     """
-    return by_image(
-        "norm", {split: frozen.embeddings(split).double().norm(dim=1) for split in frozen.splits}
-    )
+    lengths = {split: frozen.embeddings(split).double().norm(dim=1) for split in frozen.splits}
+    return by_image("norm", lengths)
 
 
 def by_image(measure: str, by_split: Mapping[str, Float64[Tensor, "n"]]) -> ProbeResult:

@@ -68,15 +68,18 @@ def scored(frozen: Frozen, scores: Float[Tensor, "n c"], measures: Sequence[str]
         Each measure; and of a biased set also ``<measure>;bias=aligned`` and ``<measure>;bias=conflicting``, unless
         there is no such image.
     """
-    truth, conflicting = frozen.labels(TEST)[: len(scores)], frozen.attribute(TEST, CONFLICTING)
+    truth = frozen.labels(TEST)[: len(scores)]
     tops = dict(zip(measures, (1, 5), strict=False))
     values = {measure: top_k(scores, truth, k) for measure, k in tops.items()}
     counts = {}
-    for name, members in (
-        () if conflicting is None else (("aligned", ~conflicting), ("conflicting", conflicting))
-    ):
+    conflicting = frozen.attribute(TEST, CONFLICTING)
+    groups = {} if conflicting is None else {"aligned": ~conflicting, "conflicting": conflicting}
+    for name, members in groups.items():
+        if not members.any():
+            continue
         chosen = torch.from_numpy(members).to(scores.device)
-        for measure, k in tops.items() if members.any() else ():
+        for measure, k in tops.items():
             key = reading(measure, bias=name)
-            values[key], counts[key] = top_k(scores[chosen], truth[chosen], k), int(members.sum())
+            values[key] = top_k(scores[chosen], truth[chosen], k)
+            counts[key] = int(members.sum())
     return ProbeResult(values, n=len(truth), counts=counts)

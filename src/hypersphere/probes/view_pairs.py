@@ -21,19 +21,20 @@ def view_pairs(
     Images and views are the same for every run with this augmentation. Of a method that trains on one view, both are of
     its augmentation.
     """
-    images, branches = frozen.images(split), frozen.run.branches
+    images = frozen.images(split)
+    branches = frozen.run.branches
     places = chosen(len(images), most)
     if len(places) < 2:
         raise HypersphereError(f"probe: needs at least 2 {split} images (given: {len(places)})")
     both = (branches[0], branches[-1])
     draws = draw(both, len(images), images.shape[1], 0, 0).take(torch.from_numpy(places))
-    blocks = []
+    first, second = [], []
     for part in torch.arange(len(places)).split(BLOCK):
-        pixels = torch.from_numpy(np.array(images[places[part.numpy()]])).to(frozen.device)
-        a, b = make_views(pixels, draws.take(part), both)
-        blocks.append((frozen.embed(a), frozen.embed(b)))
-    first, second = (torch.cat(side) for side in zip(*blocks, strict=True))
-    return first, second, places
+        pixels = np.array(images[places[part.numpy()]])
+        a, b = make_views(torch.from_numpy(pixels).to(frozen.device), draws.take(part), both)
+        first.append(frozen.embed(a))
+        second.append(frozen.embed(b))
+    return torch.cat(first), torch.cat(second), places
 
 
 def chosen(images: int, most: int) -> Int[np.ndarray, "n"]:

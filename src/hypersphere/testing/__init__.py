@@ -7,6 +7,7 @@ its batches, which are trained, and of its other tensors by their names.
 import math
 from collections.abc import Callable, Mapping
 from functools import partial
+from itertools import chain
 from typing import Any
 
 import torch
@@ -22,7 +23,8 @@ Loss = Callable[[Batches, Others], Tensor]
 Draw = Callable[[int, int, torch.dtype], tuple[Batches, Others]]
 """Batches and other tensors of so many images in so many dimensions."""
 
-BATCHES = {name for pair in registry.PAIRS for name in pair} | {
+BATCHES = {
+    *chain.from_iterable(registry.PAIRS),
     "student",
     "teacher",
     "scores",
@@ -53,24 +55,19 @@ def check_objective(
     double; difficult batches (zero vectors, equal points, two images) have finite values and gradients. ``logits`` is
     the map of a loss that takes ``to_logits``: ``{"name": "cosine_logits", "temperature": 0.5}``.
     """
-    loss, trained = objective(name, parameters, logits), batches_of(name)
+    loss = objective(name, parameters, logits)
+    views = len(batches_of(name))
+    make_others = partial(others, name)
 
     def drawn(n: int, d: int, dtype: torch.dtype) -> tuple[Batches, Others]:
-        return list(draw(n, d, dtype=dtype))[: len(trained)], others(
-            name, *draw(n, d, seed=7, dtype=dtype)
-        )
+        batches = draw(n, d, dtype=dtype)[:views]
+        return list(batches), make_others(*draw(n, d, seed=7, dtype=dtype))
 
-    training_lowers(loss, len(trained), others(name, *draw(12, 8, seed=7, scale=1)))
-    batches, tensors = drawn(3, 3, torch.float64)
-    right = torch.autograd.gradcheck(
-        lambda *z: loss([*z], tensors), leaves(batches), raise_exception=False
-    )
-    assert right, "its gradient is not that of its value"
+    training_lowers(loss, views, make_others(*draw(12, 8, seed=7, scale=1)))
+    gradient_is_of_value(loss, *drawn(3, 3, torch.float64))
     order_is_nothing(loss, *drawn(6, 4, torch.float64))
     halves_are_near(loss, drawn)
-    wrong = not_finite(
-        loss, len(trained), partial(others, name), difficult_batches(), torch.float32
-    )
+    wrong = not_finite(loss, views, make_others, difficult_batches(), torch.float32)
     assert wrong == [], f"not finite: {', '.join(wrong)}"
 
 
@@ -78,16 +75,18 @@ def objective(
     name: str, parameters: Mapping[str, Any], logits: Mapping[str, Any] | None = None
 ) -> Loss:
     """A loss with its parameters, which are checked against the function's signature, as in a run."""
-    part: Component = TypeAdapter(Objective).validate_python({"name": name, **parameters})
-    loss = partial(registry.load("objectives", part.name), **part.parameters)
+    component: Component = TypeAdapter(Objective).validate_python({"name": name, **parameters})
+    function = partial(registry.load("objectives", name), **component.parameters)
     if logits is not None:
-        of_logits: Component = TypeAdapter(Logits).validate_python(dict(logits))
-        loss = partial(
-            loss, to_logits=partial(registry.load("logits", of_logits.name), **of_logits.parameters)
-        )
-    return lambda batches, others: loss(
-        **dict(zip(batches_of(name), batches, strict=True)), **others
-    )
+        component = TypeAdapter(Logits).validate_python(dict(logits))
+        to_logits = registry.load("logits", component.name)
+        function = partial(function, to_logits=partial(to_logits, **component.parameters))
+    names = batches_of(name)
+
+    def loss(batches: Batches, others: Others) -> Tensor:
+        return function(**dict(zip(names, batches, strict=True)), **others)
+
+    return loss
 
 
 def batches_of(name: str) -> list[str]:
@@ -97,27 +96,25 @@ def batches_of(name: str) -> list[str]:
 
 def others(name: str, a: Tensor, b: Tensor) -> Others:
     """What a loss takes beside its batches, made of two batches of embeddings."""
-    names = [
-        one
-        for one in registry.tensors("objectives", name)
-        if one not in BATCHES and one != registry.TO_LOGITS
-    ]
-    unknown = [one for one in names if one not in TENSORS]
-    assert not unknown, (
-        f"{name} takes {unknown[0]}: say in hypersphere.testing.TENSORS (or BATCHES) how it is made"
-    )
-    return {one: TENSORS[one](a, b) for one in names}
+    tensors = {}
+    for argument in registry.tensors("objectives", name):
+        if argument in BATCHES or argument == registry.TO_LOGITS:
+            continue
+        assert argument in TENSORS, (
+            f"{name} takes {argument}: say in hypersphere.testing.TENSORS (or BATCHES) how it is made"
+        )
+        tensors[argument] = TENSORS[argument](a, b)
+    return tensors
 
 
 def draw(
     n: int = 5, d: int = 4, seed: int = 0, dtype: torch.dtype = torch.float64, scale: float = 3
 ) -> tuple[Tensor, Tensor]:
     """Two views' embeddings, of norms far from 1; the numbers are the same in every dtype, but for rounding."""
-    z = (
-        torch.randn(2, n, d, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
-        * scale
-    )
-    return z[0].to(dtype), z[1].to(dtype)
+    generator = torch.Generator().manual_seed(seed)
+    z = torch.randn(2, n, d, generator=generator, dtype=torch.float64) * scale
+    a, b = z.to(dtype)
+    return a, b
 
 
 def difficult_batches() -> dict[str, tuple[Tensor, Tensor]]:
@@ -126,7 +123,7 @@ def difficult_batches() -> dict[str, tuple[Tensor, Tensor]]:
     Points have a whole number as norm, so that cosines are ±1, or are drawn, so that they round to either side of it.
     """
     a, b = draw(3, 4, dtype=torch.float32)
-    made = {
+    pairs = {
         "all zero": (0 * a, 0 * b),
         "identical views": (a, a),
         "antipodal views": (a, -a),
@@ -134,16 +131,16 @@ def difficult_batches() -> dict[str, tuple[Tensor, Tensor]]:
         "huge and tiny norms": (a * 1e15, b * 1e-15),
         "two images": draw(2, 4, dtype=torch.float32),
     }
-    first, second = torch.tensor([[1.0], [-1], [1]]), torch.tensor([[1.0], [-1], [-1]])
-    for kind, point in {"whole": torch.tensor([[1.0, 2, 2]]), "drawn": a[:1]}.items():
+    first = torch.tensor([[1.0], [-1], [1]])
+    second = torch.tensor([[1.0], [-1], [-1]])
+    points = {"whole": torch.tensor([[1.0, 2, 2]]), "drawn": a[:1]}
+    for kind, point in points.items():
         three = point.expand(3, -1)
-        made |= {
-            f"zero, {kind}": (three * (first < 0), three * (second > 0)),
-            f"identical, {kind}": (three, three),
-            f"antipodal, {kind}": (three, -three),
-            f"both, {kind}": (three * first, three * second),
-        }
-    return made
+        pairs[f"zero, {kind}"] = three * (first < 0), three * (second > 0)
+        pairs[f"identical, {kind}"] = three, three
+        pairs[f"antipodal, {kind}"] = three, -three
+        pairs[f"both, {kind}"] = three * first, three * second
+    return pairs
 
 
 def leaves(batches: Batches) -> Batches:
@@ -156,72 +153,88 @@ def gradients(value: Tensor, batches: Batches) -> tuple[Tensor, ...]:
     return torch.autograd.grad(value, batches, allow_unused=True, materialize_grads=True)
 
 
+def gradient_is_of_value(loss: Loss, batches: Batches, others: Others) -> None:
+    """By finite differences, in float64."""
+
+    def value(*batches: Tensor) -> Tensor:
+        return loss(list(batches), others)
+
+    right = torch.autograd.gradcheck(value, leaves(batches), raise_exception=False)
+    assert right, "its gradient is not that of its value"
+
+
 def training_lowers(loss: Loss, views: int, others: Others) -> None:
     """A two-layer network, 20 steps along the gradient's signs: all losses finite, the last at least 5 % of the first
     below it. In float64, so that rounding decides hardly a sign.
     """
     generator = torch.Generator().manual_seed(1)
-    n, d, normal = 12, 8, partial(torch.randn, generator=generator, dtype=torch.float64)
-    images = normal(n, 6)
-    seen = [images + 0.3 * normal(n, 6) for _ in range(views)]
-    weights, values = [normal(6, 32) / 6**0.5, normal(32, d) / 32**0.5], []
+    normal = partial(torch.randn, generator=generator, dtype=torch.float64)
+    images = normal(12, 6)
+    seen = [images + 0.3 * normal(12, 6) for _ in range(views)]
+    weights = [normal(6, 32) / 6**0.5, normal(32, 8) / 32**0.5]
+    values = []
     for _ in range(21):
-        weights = leaves(weights)
-        value = loss([(view @ weights[0]).tanh() @ weights[1] for view in seen], others)
-        weights = [
-            w - 0.02 * slope.sign()
-            for w, slope in zip(weights, gradients(value, weights), strict=True)
-        ]
+        first, second = weights = leaves(weights)
+        embeddings = [(view @ first).tanh() @ second for view in seen]
+        value = loss(embeddings, others)
+        slopes = gradients(value, weights)
+        weights = [part - 0.02 * slope.sign() for part, slope in zip(weights, slopes, strict=True)]
         values.append(value.item())
+    lowered = values[0] - values[-1]
     assert all(map(math.isfinite, values)), f"training makes it infinite: {values}"
-    assert values[0] - values[-1] > 0.05 * abs(values[0]), f"training does not lower it: {values}"
+    assert lowered > 0.05 * abs(values[0]), f"training does not lower it: {values}"
 
 
 def order_is_nothing(loss: Loss, batches: Batches, others: Others) -> None:
     """Six images: another order of everything that has a row for each changes no value, and moves gradients alike."""
     batches = leaves(batches)
     moved = leaves([batch[ORDER] for batch in batches])
-    others_moved = {
-        name: tensor[ORDER] if name in ROWS else tensor for name, tensor in others.items()
-    }
-    value, again = loss(batches, others), loss(moved, others_moved)
+    rows = {name: tensor[ORDER] for name, tensor in others.items() if name in ROWS}
+    value = loss(batches, others)
+    again = loss(moved, others | rows)
     torch.testing.assert_close(again, value, rtol=1e-10, atol=1e-12)
-    for first, second in zip(gradients(value, batches), gradients(again, moved), strict=True):
-        torch.testing.assert_close(second, first[ORDER], rtol=1e-8, atol=1e-12)
+    slopes = gradients(value, batches)
+    slopes_again = gradients(again, moved)
+    for slope, slope_again in zip(slopes, slopes_again, strict=True):
+        torch.testing.assert_close(slope_again, slope[ORDER], rtol=1e-8, atol=1e-12)
+
+
+TOLERANCES = {torch.float32: 1e-4, torch.bfloat16: 0.03, torch.float16: 0.03}
+"""How far a value may be off in a precision, as a share of it. bfloat16 keeps eight bits."""
 
 
 def halves_are_near(loss: Loss, drawn: Draw) -> None:
     """In single and half precision: value and gradients of the inputs' type, and near those of the same rounded inputs
-    in float64. bfloat16 keeps eight bits.
+    in float64.
     """
-    for dtype, tolerance in {
-        torch.float32: 1e-4,
-        torch.bfloat16: 0.03,
-        torch.float16: 0.03,
-    }.items():
+    for dtype, tolerance in TOLERANCES.items():
         batches, others = drawn(8, 16, dtype)
-        results = []
-        for kind in (dtype, torch.float64):
-            z = leaves([batch.to(kind) for batch in batches])
-            value = loss(
-                z, {name: x.to(kind) if x.is_floating_point() else x for name, x in others.items()}
-            )
-            slopes = gradients(value, z)
-            assert value.shape == (), "it is not a single number"
-            assert {value.dtype, *(slope.dtype for slope in slopes)} == {kind}, (
-                f"its type is not that of {kind} inputs"
-            )
-            results.append((value.double(), tuple(slope.double() for slope in slopes)))
-        (value, slopes), (exact, expected) = results
+        value, slopes = _in_type(dtype, loss, batches, others)
+        exact, expected = _in_type(torch.float64, loss, batches, others)
         error = abs(value.item() - exact.item())
-        assert error <= max(tolerance * abs(exact.item()), tolerance / 100), (
-            f"{dtype}: {value} for {exact}"
-        )
+        allowed = max(tolerance * abs(exact.item()), tolerance / 100)
+        assert error <= allowed, f"{dtype}: {value} for {exact}"
         assert expected[0].any(), "its gradient is zero"
         for slope, wanted in zip(slopes, expected, strict=True):
-            assert (slope - wanted).norm() <= 3 * tolerance * wanted.norm(), (
-                f"{dtype}: another gradient"
-            )
+            distance = (slope - wanted).norm()
+            assert distance <= 3 * tolerance * wanted.norm(), f"{dtype}: another gradient"
+
+
+def _in_type(
+    dtype: torch.dtype, loss: Loss, batches: Batches, others: Others
+) -> tuple[Tensor, Batches]:
+    """Value and gradients in float64, of inputs in this type, of which both must be."""
+    converted = {
+        name: tensor.to(dtype) if tensor.is_floating_point() else tensor
+        for name, tensor in others.items()
+    }
+    z = leaves([batch.to(dtype) for batch in batches])
+    value = loss(z, converted)
+    slopes = gradients(value, z)
+    assert value.shape == (), "it is not a single number"
+    types = {tensor.dtype for tensor in (value, *slopes)}
+    assert types == {dtype}, f"its type is not that of {dtype} inputs"
+    return value.double(), [slope.double() for slope in slopes]
 
 
 def not_finite(
@@ -237,11 +250,10 @@ def not_finite(
     """
     wrong = []
     for name, pair in tried.items():
-        a, b = (one.to(dtype) for one in pair)
+        a, b = (batch.to(dtype) for batch in pair)
         batches = leaves([a, b][:views])
         value = loss(batches, make_others(b, a))
-        if not (
-            value.isfinite() and all(slope.isfinite().all() for slope in gradients(value, batches))
-        ):
+        numbers = [value, *gradients(value, batches)]
+        if not all(tensor.isfinite().all() for tensor in numbers):
             wrong.append(name)
     return wrong

@@ -37,8 +37,8 @@ def normalise_input(encoder: nn.Module, by: Normalisation) -> None:
 
     Mean and deviation move with the encoder, and are no part of its weights.
     """
-    for name, of_channels in (("pixel_mean", by.mean), ("pixel_std", by.std)):
-        encoder.register_buffer(name, torch.tensor(of_channels)[:, None, None], persistent=False)
+    for name, channels in (("pixel_mean", by.mean), ("pixel_std", by.std)):
+        encoder.register_buffer(name, torch.tensor(channels)[:, None, None], persistent=False)
     encoder.register_forward_pre_hook(_normalised)
 
 
@@ -78,13 +78,13 @@ def initialise(model: nn.Module, seed: int) -> None:
         if not isinstance(layer, nn.Conv2d | nn.Linear):
             continue
         bound = layer.weight[0].numel() ** -0.5
+        generator = of_tensor(name, "weight")
         if isinstance(layer, nn.Conv2d):
-            generator = of_tensor(name, "weight")
             nn.init.kaiming_normal_(
                 layer.weight, mode="fan_out", nonlinearity="relu", generator=generator
             )
         else:
-            nn.init.uniform_(layer.weight, -bound, bound, generator=of_tensor(name, "weight"))
+            nn.init.uniform_(layer.weight, -bound, bound, generator=generator)
         if layer.bias is not None:
             nn.init.uniform_(layer.bias, -bound, bound, generator=of_tensor(name, "bias"))
     # a second loop, because a module is listed before its layers
@@ -95,10 +95,6 @@ def initialise(model: nn.Module, seed: int) -> None:
 
 def assemble(run: Run, images: int, classes: int) -> Method:
     """The run's model with the weights that torch draws by default, which are not the run's initial weights."""
-    with_temperature = (
-        part for part in (run.logits, run.objective) if part and "temperature" in part.parameters
-    )
-    temperature = next((float(part.parameters["temperature"]) for part in with_temperature), None)
     parts = Parts(
         build_encoder(run),
         loss_of(run),
@@ -106,10 +102,18 @@ def assemble(run: Run, images: int, classes: int) -> Method:
         images,
         classes,
         run.seed,
-        temperature,
+        temperature_of(run),
     )
     method: Method = registry.load("methods", run.method.name)(parts, **run.method.parameters)
     return method
+
+
+def temperature_of(run: Run) -> float | None:
+    """The temperature of a run's logits, or else of its objective; None if neither has one."""
+    for part in filter(None, (run.logits, run.objective)):
+        if "temperature" in part.parameters:
+            return float(part.parameters["temperature"])
+    return None
 
 
 def loss_of(run: Run) -> Objective:
@@ -118,35 +122,34 @@ def loss_of(run: Run) -> Objective:
     """
     terms: list[tuple[Callable[..., Tensor], Collection[str]]] = []
     for part in filter(None, (run.objective, run.regulariser)):
-        term, arguments = _bind("objectives", part), registry.tensors("objectives", part.name)
+        term = _bind("objectives", part)
+        arguments = registry.tensors("objectives", part.name)
         if registry.TO_LOGITS in arguments and run.logits is not None:
             term = partial(term, **{registry.TO_LOGITS: _bind("logits", run.logits)})
         terms.append((term, arguments))
 
     def total(*batches: Tensor, **given: Any) -> Tensor:
-        kind = next(
-            value for value in (*batches, *given.values()) if isinstance(value, Tensor)
-        ).device.type
+        values = (*batches, *given.values())
+        kind = next(value.device.type for value in values if isinstance(value, Tensor))
         rounded = torch.amp.is_autocast_available(kind) and torch.is_autocast_enabled(kind)
         if rounded:
             batches = tuple(map(_full, batches))
             given = {name: _full(value) for name, value in given.items()}
+        losses = []
         with torch.autocast(kind, enabled=False) if rounded else nullcontext():
-            each = [
-                term(*batches, **{name: given[name] for name in taken if name in given})
-                for term, taken in terms
-            ]
-            return reduce(add, each)
+            for term, arguments in terms:
+                taken = {name: given[name] for name in arguments if name in given}
+                losses.append(term(*batches, **taken))
+            return reduce(add, losses)
 
     return total
 
 
 def _full(value: Any) -> Any:
-    return (
-        value.float()
-        if isinstance(value, Tensor) and value.dtype in (torch.bfloat16, torch.float16)
-        else value
-    )
+    """A value in float32 if it is a tensor in half precision."""
+    if isinstance(value, Tensor) and value.dtype in (torch.bfloat16, torch.float16):
+        return value.float()
+    return value
 
 
 def _bind(kind: registry.Kind, component: Component) -> Callable[..., Tensor]:

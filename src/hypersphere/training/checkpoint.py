@@ -72,9 +72,8 @@ class Checkpointer:
 
     def due(self) -> bool:
         """Whether it is time for a save, or the process was asked to stop."""
-        return (
-            self.request.number is not None or time.monotonic() - self.saved_at >= self.save_every
-        )
+        asked_to_stop = self.request.number is not None
+        return asked_to_stop or time.monotonic() - self.saved_at >= self.save_every
 
     def save(self) -> None:
         """Write everything that training needs to resume, atomically and sealed by a checksum.
@@ -83,20 +82,12 @@ class Checkpointer:
         """
         # a signal that comes from here on is answered after the next step
         number = self.request.number
-        tensors = {f"{MODEL}{name}": value for name, value in self.model.state_dict().items()}
-        for place, kept in self.optimiser.state_dict()["state"].items():
-            tensors |= {
-                f"{OPTIMISER}{place}.{key}": value
-                for key, value in kept.items()
-                if isinstance(value, Tensor)
-            }
-        tensors, progress = plain(tensors), json.dumps(asdict(self.progress))
-        write_tensors(
-            self.folder / RESUME,
-            tensors,
-            {"progress": progress, "sha256": _seal(tensors, progress)},
-        )
-        self.saved, self.saved_at = self.progress.step, time.monotonic()
+        tensors = plain(self.tensors())
+        progress = json.dumps(asdict(self.progress))
+        metadata = {"progress": progress, "sha256": _seal(tensors, progress)}
+        write_tensors(self.folder / RESUME, tensors, metadata)
+        self.saved = self.progress.step
+        self.saved_at = time.monotonic()
         name = self.folder.parent.name  # of the run, in whose folder this one is
         print(f"{name}: in epoch {self.progress.epochs + 1}, at step {self.saved}", flush=True)
         if number is not None:
@@ -104,6 +95,15 @@ class Checkpointer:
             raise stop.StoppedError(
                 f"{self.folder}: {sentence}; run again to resume from there", number
             )
+
+    def tensors(self) -> dict[str, Tensor]:
+        """Those of the model and the optimiser, under their names in a resume state."""
+        named = {f"{MODEL}{name}": value for name, value in self.model.state_dict().items()}
+        for place, moments in self.optimiser.state_dict()["state"].items():
+            for key, value in moments.items():
+                if isinstance(value, Tensor):
+                    named[f"{OPTIMISER}{place}.{key}"] = value
+        return named
 
     def load(self, snapshots: Collection[int]) -> bool:
         """Restore model, optimiser and progress from the state in the folder; False if there is none.
@@ -118,13 +118,20 @@ class Checkpointer:
             return False
         progress, tensors = read(self.folder)
         if progress.identity != self.progress.identity:
-            raise HypersphereError(
-                f"{path}: not resumed: {difference(progress, self.progress.identity)}"
-            )
+            reason = difference(progress, self.progress.identity)
+            raise HypersphereError(f"{path}: not resumed: {reason}")
+        self._check_snapshots(progress, snapshots)
+        self._restore(tensors)
+        self.progress = progress
+        self.saved = progress.step
+        return True
+
+    def _check_snapshots(self, progress: Progress, snapshots: Collection[int]) -> None:
+        """Raise unless those up to the state's epoch were written, and those written are as they were."""
+        path = self.folder / RESUME
         for epoch in sorted(snapshots):
-            if epoch <= progress.epochs and not progress.snapshots.keys() >= {
-                *snapshot_names(epoch)
-            }:
+            written = progress.snapshots.keys() >= set(snapshot_names(epoch))
+            if epoch <= progress.epochs and not written:
                 raise HypersphereError(
                     f"{path}: not resumed: saved at step {progress.step} without a snapshot of epoch {epoch}"
                 )
@@ -133,39 +140,38 @@ class Checkpointer:
                 raise HypersphereError(
                     f"{self.folder / name}: missing, or altered since {path.name} was saved"
                 )
-        weights = {
-            name.removeprefix(MODEL): tensor
-            for name, tensor in tensors.items()
-            if name.startswith(MODEL)
-        }
-        remembered = {
-            tuple(name.removeprefix(OPTIMISER).split(".", 1)): tensor
-            for name, tensor in tensors.items()
-            if name.startswith(OPTIMISER)
-        }
-        listed = [
-            parameter for group in self.optimiser.param_groups for parameter in group["params"]
-        ]
-        parameters = {str(place): parameter for place, parameter in enumerate(listed)}
-        shapes = {name: tensor.shape for name, tensor in self.model.state_dict().items()}
-        if {name: tensor.shape for name, tensor in weights.items()} != shapes or any(
-            place not in parameters or tensor.shape not in ((), parameters[place].shape)
-            for (place, _), tensor in remembered.items()
-        ):
+
+    def _restore(self, tensors: dict[str, Tensor]) -> None:
+        """Load a state's tensors into the model and the optimiser, if all of them fit."""
+        parameters: list[Tensor] = []
+        for group in self.optimiser.param_groups:
+            parameters += group["params"]
+        weights: dict[str, Tensor] = {}
+        moments = self.optimiser.state_dict()
+        fits = True
+        for name, tensor in tensors.items():
+            if name.startswith(MODEL):
+                weights[name.removeprefix(MODEL)] = tensor
+            elif name.startswith(OPTIMISER):
+                number, _, key = name.removeprefix(OPTIMISER).partition(".")
+                place = int(number)
+                if place >= len(parameters) or tensor.shape not in ((), parameters[place].shape):
+                    fits = False
+                    break
+                # In the parameter's layout, unless it is a count of steps, which has no dimensions.
+                like = parameters[place] if tensor.ndim else tensor
+                moment = torch.empty_like(like, device="cpu").copy_(tensor)
+                moments["state"].setdefault(place, {})[key] = moment
+        if not fits or _shapes(weights) != _shapes(self.model.state_dict()):
             raise HypersphereError(
-                f"{path}: not resumed: its tensors do not fit this model and its optimiser"
+                f"{self.folder / RESUME}: not resumed: its tensors do not fit this model and its optimiser"
             )
         self.model.load_state_dict(weights)
-        moments = self.optimiser.state_dict()
-        for (place, key), tensor in remembered.items():
-            # In the parameter's layout, unless it is a count of steps, which has no dimensions.
-            like = parameters[place] if tensor.ndim else tensor
-            moments["state"].setdefault(int(place), {})[key] = torch.empty_like(
-                like, device="cpu"
-            ).copy_(tensor)
         self.optimiser.load_state_dict(moments)
-        self.progress, self.saved = progress, progress.step
-        return True
+
+
+def _shapes(tensors: dict[str, Tensor]) -> dict[str, torch.Size]:
+    return {name: tensor.shape for name, tensor in tensors.items()}
 
 
 def difference(progress: Progress, identity: dict[str, Any]) -> str:

@@ -103,9 +103,9 @@ def is_out_of_memory(error: Exception) -> bool:
         return True
     if isinstance(error, OSError):
         return error.errno == errno.ENOMEM
-    return isinstance(error, RuntimeError | SafetensorError) and bool(
-        _MEMORY.search(first_line(error))
-    )
+    if isinstance(error, RuntimeError | SafetensorError):
+        return _MEMORY.search(first_line(error)) is not None
+    return False
 
 
 def first_line(error: Exception) -> str:

@@ -22,11 +22,12 @@ def load_frozen(run: Run, folder: Path, epoch: int) -> tuple[nn.Module, nn.Modul
     head has one, is read from its file.
     The encoder maps [n, 3, h, w] to [n, feature_dim], and the head from there to embeddings [n, d] (``Method.head``).
     """
-    encoder_weights, heads = (load_file(folder / name) for name in weight_files(run, epoch))
+    encoder_file, heads_file = weight_files(run, epoch)
+    heads = load_file(folder / heads_file)
     classifier = heads.get("classifier.weight")  # a supervised head's, with one row per class
     method = assemble(run, images=1, classes=1 if classifier is None else len(classifier))
     method.eval().requires_grad_(False)
-    encoder, head = method.encoder, method.head.eval()
-    encoder.load_state_dict(encoder_weights)
+    head = method.head.eval()
     head.load_state_dict(heads)
-    return encoder, head
+    method.encoder.load_state_dict(load_file(folder / encoder_file))
+    return method.encoder, head

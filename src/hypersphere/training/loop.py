@@ -3,8 +3,11 @@
 Shapes: N examples of a training set, n of a batch, v views of each.
 """
 
+import csv
+import io
 import time
-from collections.abc import Callable, Iterator, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
@@ -61,109 +64,168 @@ class Source(Protocol):
 
 
 def train(run: Run, source: Source, execution: Execution, folder: Path) -> Progress:
-    """Train one run, or resume it, and write its weights, snapshots, history and timing into ``folder``.
+    """Train one run on a source's examples, or resume it, and write its files into ``folder``."""
+    return OfExamples(run, source, execution, folder).train()
 
-    The resume state stays in ``folder``: the caller removes it once the result is in its place.
 
-    A loss that is not finite ends training with status ``diverged``. All files are written even then, with the weights
-    of that moment.
+class Training(ABC):
+    """The training of one run, to be read from top to bottom: ``train``, its epochs; then ``OfExamples``, their steps.
+
+    Every kind of run shares ``train``. What an epoch is differs, and a subclass has ``epoch`` for it: steps over a set
+    of examples (``OfExamples``: images, sentences), or an episode (an agent of the control plug-in, which also keeps
+    more than its model to resume from).
     """
-    count = len(source.labels)
-    run.check_batch(count)
-    method = build_method(run, count, int(source.labels.max()) + 1)
-    method.to(execution.device, memory_format=torch.channels_last)  # type: ignore[call-overload]
-    optimiser = optimisation.build(method, run.optimiser)
-    per_epoch, passes = count // run.batch.size, run.batch.size // run.batch.micro
-    peak, scheduled = (
-        optimisation.peak_rate(run),
-        (run.schedule.horizon or run.schedule.epochs) * per_epoch,
-    )
 
-    def epoch(progress: Progress, checkpointer: Checkpointer) -> dict[str, float]:
-        first = progress.step - progress.epochs * per_epoch
-        order = torch.from_numpy(prng.permutation(count, run.seed, "order", progress.epochs))
+    def __init__(
+        self,
+        run: Run,
+        method: Method,
+        optimiser: torch.optim.Optimizer,
+        execution: Execution,
+        folder: Path,
+        state: nn.Module | None = None,
+    ) -> None:
+        """Begin nothing yet. ``state`` is all modules whose tensors are kept to resume from; None: the method."""
+        self.run = run
+        self.method = method
+        self.optimiser = optimiser
+        self.execution = execution
+        self.folder = folder
+        self.checkpointer = Checkpointer(
+            folder,
+            method if state is None else state,
+            optimiser,
+            Progress(execution.identity),
+            execution.save_every,
+            execution.request,
+        )
+
+    @property
+    def progress(self) -> Progress:
+        """How far training is."""
+        return self.checkpointer.progress
+
+    def train(self) -> Progress:
+        """Take all epochs from where they were left, and write weights, snapshots, history and timing into the folder.
+
+        The resume state stays in the folder: the caller removes it once the result is in its place.
+
+        A loss that is not finite ends training with status ``diverged``. All files are written even then, with the
+        weights of that moment.
+        """
+        self.resume()
+        progress, last = self.progress, self.run.schedule.epochs
+        try:
+            while progress.epochs < last:
+                row = self.epoch()
+                seconds = round(progress.seconds, 4)
+                progress.history.append(row)
+                progress.timing.append({"epoch": row["epoch"], "seconds": seconds})
+                progress.sums = [0.0, 0.0]
+                progress.seconds = 0.0
+                if not np.isfinite([row["loss"], row["norm"]]).all():
+                    progress.status = "diverged"
+                    break
+                _snapshot(self.method, self.folder, self.execution, last, progress)
+                if progress.epochs < last and self.checkpointer.due():
+                    self.checkpointer.save()
+        except Exception as error:
+            saved = self.checkpointer.saved
+            left = f"the state of step {saved} is kept" if saved else "nothing was saved yet"
+            error.add_note(f"{AT_STEP}{progress.step + 1}; {left}")
+            raise
+        save_weights(self.method.encoder, self.folder / ENCODER)
+        save_weights(self.method.head, self.folder / HEADS)
+        files.write_text(self.folder / HISTORY, _csv(progress.history))
+        files.write_text(self.folder / TIMING, _csv(progress.timing))
+        return progress
+
+    def resume(self) -> None:
+        """Restore the state in the folder, or start over: then snapshots of an earlier start are removed."""
+        try:
+            resumed = self.checkpointer.load(self.execution.snapshots)
+        except HypersphereError as error:
+            print(f"note: {error}; starting over", flush=True)
+            resumed = False
+        progress = self.progress
+        progress.starts.append(progress.step)
+        if not resumed:
+            for stale in self.folder.glob("snapshots/*.safetensors"):
+                stale.unlink()
+            _snapshot(self.method, self.folder, self.execution, self.run.schedule.epochs, progress)
+
+    @abstractmethod
+    def epoch(self) -> dict[str, float]:
+        """Train the rest of the current epoch. Returns its row of the history: epoch from 1, loss, norm, last rate …
+
+        Loss and norm are means over the epoch. ``progress`` counts its steps and seconds.
+        """
+
+
+class OfExamples(Training):
+    """Training by steps over a source's examples: an epoch shows each once, in an order of its own."""
+
+    def __init__(self, run: Run, source: Source, execution: Execution, folder: Path) -> None:
+        count = len(source.labels)
+        run.check_batch(count)
+        method = build_method(run, count, int(source.labels.max()) + 1)
+        method.to(execution.device, memory_format=torch.channels_last)  # type: ignore[call-overload]
+        optimiser = optimisation.build(method, run.optimiser)
+        super().__init__(run, method, optimiser, execution, folder)
+        self.source = source
+        self.peak = optimisation.peak_rate(run)
+        self.per_epoch = count // run.batch.size
+        """Steps of an epoch; examples that fill no step are left out."""
+
+    def epoch(self) -> dict[str, float]:
+        """Take the steps of the current epoch that are left."""
+        progress, batch, source = self.progress, self.run.batch, self.source
+        key = self.run.seed, progress.epochs
+        order = prng.permutation(len(source.labels), self.run.seed, "order", progress.epochs)
+        steps = torch.from_numpy(order)[: self.per_epoch * batch.size].split(batch.size)
+        first = progress.step - progress.epochs * self.per_epoch
         source.start(progress.epochs)
-        steps = order[: per_epoch * run.batch.size].split(run.batch.size)
+        views = passes_of(source, steps, first, batch.micro)
         total = torch.tensor(progress.sums, dtype=torch.float64, device=source.labels.device)
-        method.train()
-        views = passes_of(source, steps, first, run.batch.micro)
-        for i in range(first, per_epoch):
+        self.method.train()
+        for number in range(first, self.per_epoch):
             start = time.perf_counter()
-            fraction = optimisation.fraction_of_peak(run.schedule, progress.step, per_epoch, passes)
-            optimisation.set_rate(optimiser, peak, fraction)
-            rng_key = run.seed, progress.epochs, i
+            rate = self.set_rate()
             total += _step(
-                run, method, optimiser, views, steps[i], source.labels, rng_key, execution
+                self.run,
+                self.method,
+                self.optimiser,
+                views,
+                steps[number],
+                source.labels,
+                (*key, number),
+                self.execution,
             )
             progress.step += 1
-            method.after_step((progress.step - 1) / scheduled, progress.step / scheduled)
+            self.method.after_step(
+                self.share_done(progress.step - 1), self.share_done(progress.step)
+            )
             progress.seconds += time.perf_counter() - start
-            if i + 1 < per_epoch and checkpointer.due():  # at the end of an epoch the caller saves
+            is_last = number + 1 == self.per_epoch  # then ``train`` saves
+            if not is_last and self.checkpointer.due():
                 progress.sums = total.tolist()
-                checkpointer.save()
-        loss, norm = (total / per_epoch).tolist()
-        return {
-            "epoch": progress.epochs + 1,
-            "loss": loss,
-            "norm": norm,
-            "learning_rate": peak * fraction,
-        }
+                self.checkpointer.save()
+        loss, norm = (total / self.per_epoch).tolist()
+        return {"epoch": progress.epochs + 1, "loss": loss, "norm": norm, "learning_rate": rate}
 
-    return epochs(run, method, method, optimiser, epoch, execution, folder)
-
-
-def epochs(
-    run: Run,
-    method: Method,
-    state: nn.Module,
-    optimiser: torch.optim.Optimizer,
-    epoch: Callable[[Progress, Checkpointer], dict[str, float]],
-    execution: Execution,
-    folder: Path,
-) -> Progress:
-    """Take a run's epochs one after the other, from where it was left, and write its files: see ``train``.
-
-    ``method`` is its model, and ``state`` the model with whatever else must be kept to resume. ``epoch`` trains the
-    rest of the current epoch, and returns its row of the history: epoch from 1, mean loss, mean norm, last rate …
-    """
-    begun, every, request = Progress(execution.identity), execution.save_every, execution.request
-    checkpointer = Checkpointer(folder, state, optimiser, begun, every, request)
-    try:
-        resumed = checkpointer.load(execution.snapshots)
-    except HypersphereError as error:
-        print(f"note: {error}; starting over", flush=True)
-        resumed = False
-    progress = checkpointer.progress
-    progress.starts.append(progress.step)
-    if not resumed:
-        for stale in folder.glob("snapshots/*.safetensors"):
-            stale.unlink()
-        _snapshot(method, folder, execution, run.schedule.epochs, progress)
-    try:
-        while progress.epochs < run.schedule.epochs:
-            row = epoch(progress, checkpointer)
-            progress.history.append(row)
-            progress.timing.append({"epoch": row["epoch"], "seconds": round(progress.seconds, 4)})
-            progress.sums, progress.seconds = [0.0, 0.0], 0.0
-            if not np.isfinite([row["loss"], row["norm"]]).all():
-                progress.status = "diverged"
-                break
-            _snapshot(method, folder, execution, run.schedule.epochs, progress)
-            if progress.epochs < run.schedule.epochs and checkpointer.due():
-                checkpointer.save()
-    except Exception as error:
-        left = (
-            f"the state of step {checkpointer.saved} is kept"
-            if checkpointer.saved
-            else "nothing was saved yet"
+    def set_rate(self) -> float:
+        """Set the next step's learning rate, and return it."""
+        batch = self.run.batch
+        fraction = optimisation.fraction_of_peak(
+            self.run.schedule, self.progress.step, self.per_epoch, batch.size // batch.micro
         )
-        error.add_note(f"{AT_STEP}{progress.step + 1}; {left}")
-        raise
-    save_weights(method.encoder, folder / ENCODER)
-    save_weights(method.head, folder / HEADS)
-    files.write_text(folder / HISTORY, _csv(progress.history))
-    files.write_text(folder / TIMING, _csv(progress.timing))
-    return progress
+        optimisation.set_rate(self.optimiser, self.peak, fraction)
+        return self.peak * fraction
+
+    def share_done(self, steps: int) -> float:
+        """The share of the schedule's steps that so many are."""
+        schedule = self.run.schedule
+        return steps / ((schedule.horizon or schedule.epochs) * self.per_epoch)
 
 
 def passes_of(
@@ -174,14 +236,17 @@ def passes_of(
     For small images the calls take as long as the arithmetic, so views are made for several passes at once. These
     groups are counted from the epoch's first pass, so that a resumed run makes the same groups.
     """
-    passes = [part for step in steps for part in step.split(micro)]
-    begin, together = first * len(passes) // len(steps), max(1, source.at_once // len(passes[0]))
+    passes: list[Tensor] = []
+    for step in steps:
+        passes += step.split(micro)
+    begin = first * len(passes) // len(steps)
+    together = max(1, source.at_once // len(passes[0]))
     for start in range(begin - begin % together, len(passes), together):
-        some = passes[start : start + together]
+        group = passes[start : start + together]
+        sizes = [len(part) for part in group]
+        taken = max(0, begin - start)
         # Without a name for them, so that they are gone before the next are made.
-        yield from source.views(torch.cat(some)).split([len(part) for part in some], dim=1)[
-            max(0, begin - start) :
-        ]
+        yield from source.views(torch.cat(group)).split(sizes, dim=1)[taken:]
 
 
 def _step(
@@ -201,17 +266,17 @@ def _step(
     In another precision than float32, matrix products and convolutions of the encoder and the heads are rounded to it;
     weights, gradients, losses and the optimiser stay in float32.
     """
-    device, passes = labels.device, index.split(run.batch.micro)
+    device = labels.device
+    passes = index.split(run.batch.micro)
     share = 1 / len(passes) if run.batch.accumulate == "mean" else 1.0
+    rounded = execution.precision != torch.float32
     mean = torch.zeros(2, dtype=torch.float64, device=device)
     optimiser.zero_grad(set_to_none=True)
     for number, part in enumerate(passes):
         places = part.to(device)
-        seen = next(views)
-        with torch.autocast(
-            device.type, execution.precision, enabled=execution.precision != torch.float32
-        ):
-            output = method(Batch(seen, places, labels[places], (*rng_key, number)))
+        batch = Batch(next(views), places, labels[places], (*rng_key, number))
+        with torch.autocast(device.type, execution.precision, enabled=rounded):
+            output = method(batch)
         (output.loss * share).backward()
         norm = torch.linalg.vector_norm(output.embeddings.float(), dim=1).mean()
         mean += torch.stack([output.loss.detach(), norm]) / len(passes)
@@ -222,17 +287,21 @@ def _step(
 def _snapshot(
     method: Method, folder: Path, execution: Execution, last: int, progress: Progress
 ) -> None:
-    if progress.epochs in execution.snapshots and progress.epochs != last:
-        for name, module in zip(
-            snapshot_names(progress.epochs), (method.encoder, method.head), strict=True
-        ):
-            save_weights(module, folder / name)
-            progress.snapshots[name] = files.sha256(folder / name)
+    """Write encoder and head if they are asked for after this epoch; those of the last one are the run's result."""
+    epoch = progress.epochs
+    if epoch not in execution.snapshots or epoch == last:
+        return
+    modules = method.encoder, method.head
+    for name, module in zip(snapshot_names(epoch), modules, strict=True):
+        save_weights(module, folder / name)
+        progress.snapshots[name] = files.sha256(folder / name)
 
 
 def _csv(rows: list[dict[str, float]]) -> str:
     """CSV with numbers as Python prints them: the shortest text that reads back to the same bits."""
-    if not rows:
-        return "epoch\n"
-    lines = [",".join(rows[0])] + [",".join(repr(value) for value in row.values()) for row in rows]
-    return "\n".join(lines) + "\n"
+    text = io.StringIO()
+    columns = list(rows[0]) if rows else ["epoch"]
+    writer = csv.DictWriter(text, columns, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return text.getvalue()

@@ -44,13 +44,8 @@ class Need(NamedTuple):
 
     def with_parts(self, parts: int) -> int:
         """Bytes of all, if the encoder takes a pass in so many parts: then one part's activations are there at once."""
-        if parts == 1:
-            return self.rest + sum(
-                _of_encoder(self.encoder, images, self.side) for images in self.given
-            )
-        return self.rest + max(
-            _of_encoder(self.encoder, images // parts, self.side) for images in self.given
-        )
+        saved = [_of_encoder(self.encoder, images // parts, self.side) for images in self.given]
+        return self.rest + (sum(saved) if parts == 1 else max(saved))
 
 
 def needed(run: Run, size: Size) -> Need:
@@ -60,27 +55,31 @@ def needed(run: Run, size: Size) -> Need:
     device; the views of a pass; and what autograd saves of encoder, heads and loss. A loss that cannot run without data
     is left out. What an operation needs while it runs is not counted.
     """
-    side, given = run.views.side or int(size.side), list[int]()
+    side = run.views.side or int(size.side)
+    given: list[int] = []
     with torch.device("meta"):
         method = assemble(run, size.train, size.classes)
         # Its activations are counted apart, because many runs have the same.
-        method.encoder.forward = partial(_features, int(method.encoder.feature_dim), given)  # type: ignore[arg-type]
+        features = int(method.encoder.feature_dim)  # type: ignore[arg-type]
+        method.encoder.forward = partial(_features, features, given)
         method.begin()
         views = torch.empty(len(run.branches), run.batch.micro, 3, side, side)
         places = torch.zeros(run.batch.micro, dtype=torch.int64)
+    batch = Batch(views, places, places)
     own = [*method.parameters(), *method.buffers(), views]
     try:
-        saved = _saved(lambda: method(Batch(views, places, places)), own)
+        saved = _saved(lambda: method(batch), own)
     # torch's word on an operation whose result has no shape without data
     except NotImplementedError:
         given.clear()
         method.objective = work.plain_sum
-        saved = _saved(lambda: method(Batch(views, places, places)), own)
-    moved = sum(one.nbytes for one in method.parameters() if one.requires_grad)
+        saved = _saved(lambda: method(batch), own)
+    kept = sum(tensor.nbytes for tensor in own)
+    moved = sum(weights.nbytes for weights in method.parameters() if weights.requires_grad)
     state = moved * (1 + PER_WEIGHT[run.optimiser.name])  # and the gradients
     images = size.train * int(size.side) ** 2 * 3
     resident = images if images <= RESIDENT else 0
-    rest = saved + sum(one.nbytes for one in own) + state + resident
+    rest = saved + kept + state + resident
     return Need(run.encoder.model_dump_json(), side, tuple(given), rest)
 
 
@@ -89,10 +88,10 @@ def least_parts(run: Run, need: Need, room: float) -> int | None:
     for parts in range(1, run.batch.micro + 1):
         if run.batch.micro % parts or need.with_parts(parts) > room:
             continue
+        fields = run.model_dump()
+        fields["batch"]["parts"] = parts
         try:
-            Run.model_validate(
-                run.model_dump() | {"batch": run.batch.model_dump() | {"parts": parts}}
-            )
+            Run.model_validate(fields)
         except ValidationError:  # its method takes none, or they are of one image each
             return None
         return parts
@@ -101,9 +100,10 @@ def least_parts(run: Run, need: Need, room: float) -> int | None:
 
 def _features(length: int, given: list[int], images: Tensor) -> Tensor:
     """Stands in for an encoder's features, and notes of how many images a backward pass will be."""
-    if torch.is_grad_enabled():
+    differentiable = torch.is_grad_enabled()
+    if differentiable:
         given.append(len(images))
-    return torch.empty(len(images), length, device="meta", requires_grad=torch.is_grad_enabled())
+    return torch.empty(len(images), length, device="meta", requires_grad=differentiable)
 
 
 @cache

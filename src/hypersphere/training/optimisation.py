@@ -2,6 +2,7 @@
 
 import bisect
 import math
+from collections import defaultdict
 
 import torch
 from torch import nn
@@ -31,9 +32,8 @@ def fraction_of_peak(schedule: Schedule, step: int, per_epoch: int, passes: int)
     first = round(schedule.warmup * horizon)
     if step < first:
         return (step + 1) / first
-    return schedule.factor ** bisect.bisect_right(
-        [round(drop * horizon) for drop in schedule.drops], step
-    )
+    drops = [round(drop * horizon) for drop in schedule.drops]
+    return schedule.factor ** bisect.bisect_right(drops, step)
 
 
 def annealing(step: int, steps: int, warmup: float) -> float:
@@ -56,22 +56,16 @@ def build(method: Method, optimiser: Optimiser) -> torch.optim.Optimizer:
     one dimension or none. This is the rule of DINO's and MoCo v3's official code (from memory): a transformer's class
     token and position embedding have three dimensions and decay.
     """
-    constant = {
-        id(one) for name in method.CONSTANT_RATE for one in method.get_submodule(name).parameters()
-    }
-    by_kind: dict[tuple[bool, bool], list[nn.Parameter]] = {}
-    for parameter in method.parameters():
+    by_kind: dict[tuple[bool, bool], list[nn.Parameter]] = defaultdict(list)
+    for name, parameter in method.named_parameters():
         if parameter.requires_grad:
+            constant = name.startswith(tuple(f"{module}." for module in method.CONSTANT_RATE))
             undecayed = optimiser.decay == "weights" and parameter.ndim <= 1
-            by_kind.setdefault((id(parameter) in constant, undecayed), []).append(parameter)
-    groups = [
-        {
-            "params": by_kind[kind],
-            "constant": kind[0],
-            "weight_decay": 0.0 if kind[1] else optimiser.weight_decay,
-        }
-        for kind in sorted(by_kind)
-    ]
+            by_kind[constant, undecayed].append(parameter)
+    groups = []
+    for (constant, undecayed), parameters in sorted(by_kind.items()):
+        decay = 0.0 if undecayed else optimiser.weight_decay
+        groups.append({"params": parameters, "constant": constant, "weight_decay": decay})
     # Fused: one call for all parameters, because for small ones the calls take longer than the arithmetic. SGD is not
     # fused: it fails where a parameter gets its first gradient later than others.
     if optimiser.name == "sgd":

@@ -8,7 +8,7 @@ import resource
 import shutil
 import sys
 import traceback
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -67,7 +67,8 @@ def pretrain(
             except Exception as caught:
                 error = _in_a_sentence(caught, device)
                 # its frames would hold tensors of the run
-                error.__traceback__ = error.__context__ = None
+                error.__traceback__ = None
+                error.__context__ = None
             # outside the except block, so that the error is gone, and with it its frames
             gc.collect()
             torch.cuda.empty_cache()  # torch otherwise keeps a GPU's memory for the process
@@ -80,14 +81,17 @@ def pretrain(
         damage.disprove()
     if failed:
         sentences = [f"{', '.join(names)}: {error}" for error, names in failed.items()]
-        sentences += [f"not begun: {', '.join(run.name for run in waiting)}"] if waiting else []
+        if waiting:
+            sentences.append(f"not begun: {', '.join(run.name for run in waiting)}")
         raise HypersphereError("; ".join(sentences))
 
 
 def _in_a_sentence(error: Exception, device: torch.device) -> HypersphereError:
     """The error to report for a run that failed. A defect of the program has its traceback printed, too."""
-    at = "before the first step; what was saved is kept"  # unless the loop has noted another
-    at = next((note for note in getattr(error, "__notes__", ()) if note.startswith(AT_STEP)), at)
+    at = "before the first step; what was saved is kept"
+    for note in getattr(error, "__notes__", ()):
+        if note.startswith(AT_STEP):  # the loop knows better
+            at = note
     failure = devices.failure(error, device, at)
     if failure is not None:
         return failure
@@ -124,34 +128,40 @@ def _pretrain_one(
         # Another number of threads, precision, model of device or release of torch gives other bytes: do not resume
         # across them.
         precision = devices.precision(plan.config.scale.precision, device)
-        identity: dict[str, Any] = {"run": run.name, "code": code, "data": data.digest}
-        identity |= {
+        identity: dict[str, Any] = {
+            "run": run.name,
+            "code": code,
+            "data": data.digest,
             "device": devices.describe(device),
             "threads": torch.get_num_threads(),
             "torch": torch.__version__,
+            "precision": str(precision).removeprefix("torch."),
         }
-        identity |= {"precision": str(precision).removeprefix("torch.")}
-        execution = Execution(
-            device, frozenset(epochs | snapshots(folder)), identity, precision, save_every, request
-        )
+        kept = frozenset(epochs | snapshots(folder))
+        execution = Execution(device, kept, identity, precision, save_every, request)
         unfinished = folder / f"{UNFINISHED}{files.digest(identity, 8)}"
-        for other in set(folder.glob(f"{UNFINISHED}*")) - {unfinished}:
-            try:
-                difference = checkpoint.difference(checkpoint.read(other)[0], identity)
-            except HypersphereError:
-                # killed before its first state was saved, or damaged: there is nothing to resume
-                continue
-            print(
-                f"note: {other}: not resumed: {difference}; it is kept until the run is finished",
-                flush=True,
-            )
+        _note_others(folder, unfinished, identity)
         for place in (folder, unfinished, unfinished / "snapshots"):
             files.sweep(place)
         print(f"{run.name}: begins", flush=True)
-        trainer: Callable[..., Progress] = importlib.import_module(
-            registry.module_name("trainers", run.kind)
-        ).pretrain
-        _publish(run, execution, trainer(run, data, execution, unfinished), unfinished, folder)
+        trainer: Any = importlib.import_module(registry.module_name("trainers", run.kind))
+        trained: Progress = trainer.pretrain(run, data, execution, unfinished)
+        _publish(run, execution, trained, unfinished, folder)
+
+
+def _note_others(folder: Path, unfinished: Path, identity: dict[str, Any]) -> None:
+    """Print which states of the run stay where they are, because they are of another identity."""
+    for other in set(folder.glob(f"{UNFINISHED}*")) - {unfinished}:
+        try:
+            progress, _ = checkpoint.read(other)
+        except HypersphereError:
+            # killed before its first state was saved, or damaged: there is nothing to resume
+            continue
+        difference = checkpoint.difference(progress, identity)
+        print(
+            f"note: {other}: not resumed: {difference}; it is kept until the run is finished",
+            flush=True,
+        )
 
 
 def finished(folder: Path, code: str, data: str, epochs: Collection[int]) -> bool:
@@ -162,12 +172,13 @@ def finished(folder: Path, code: str, data: str, epochs: Collection[int]) -> boo
     if not found.done:
         return False
     manifest = found.manifest
-    required = {
-        name for epoch in epochs if epoch < manifest["epochs"] for name in snapshot_names(epoch)
-    }
-    return (manifest["code"], manifest["data"]) == (code, data) and required <= manifest[
-        "files"
-    ].keys()
+    if (manifest["code"], manifest["data"]) != (code, data):
+        return False
+    required: set[str] = set()
+    for epoch in epochs:
+        if epoch < manifest["epochs"]:
+            required.update(snapshot_names(epoch))
+    return required <= manifest["files"].keys()
 
 
 def snapshots(folder: Path) -> set[int]:
@@ -194,15 +205,9 @@ def _publish(
 
     Stale snapshots are removed after the new ones are in place: after a kill they still show which epochs to save.
     """
-    if execution.device.type == "cuda":
-        peak = torch.cuda.max_memory_allocated(execution.device) / 2**20
-    else:  # ru_maxrss is in bytes on macOS, in KiB on Linux
-        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (
-            2**20 if sys.platform == "darwin" else 2**10
-        )
-    listed = {
-        name: files.sha256(unfinished / name) for name in (ENCODER, HEADS, HISTORY)
-    } | trained.snapshots
+    own = {name: files.sha256(unfinished / name) for name in (ENCODER, HEADS, HISTORY)}
+    listed = own | trained.snapshots
+    device = execution.device
     manifest = {
         "schema": SCHEMA,
         "name": run.name,
@@ -213,17 +218,16 @@ def _publish(
         "code": execution.identity["code"],
         "data": execution.identity["data"],
         "files": listed,
-        "device": {"type": execution.device.type, "name": devices.describe(execution.device)},
+        "device": {"type": device.type, "name": devices.describe(device)},
         "numerics": {
             "precision": execution.identity["precision"],
-            "tf32_convolutions": execution.device.type == "cuda"
-            and torch.backends.cudnn.allow_tf32,
+            "tf32_convolutions": device.type == "cuda" and torch.backends.cudnn.allow_tf32,
             "memory_format": "channels_last",
             "deterministic_algorithms": True,
             "threads": torch.get_num_threads(),
         },
         "seconds": round(sum(row["seconds"] for row in trained.timing), 3),
-        "peak_memory_mb": int(peak),
+        "peak_memory_mb": int(_peak_memory(device)),
         "environment": digests.environment(),
     }
     (folder / MANIFEST).unlink(missing_ok=True)
@@ -244,6 +248,15 @@ def _publish(
         f"{run.name}: {trained.status} after {trained.epochs} epochs, {manifest['seconds']:.1f} s",
         flush=True,
     )
+
+
+def _peak_memory(device: torch.device) -> float:
+    """The most memory that was in use so far, MiB: of a GPU by tensors, else by this process."""
+    if device.type == "cuda":
+        return torch.cuda.max_memory_allocated(device) / 2**20
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    # in bytes on macOS, in KiB on Linux
+    return peak / (2**20 if sys.platform == "darwin" else 2**10)
 
 
 def _tidy(folder: Path) -> None:

@@ -21,10 +21,10 @@ from hypersphere.training.build import assemble
 
 def key(run: Run, size: float) -> tuple[Any, ...]:
     """What decides the operations of a run's pass: its modules, its views, its images and their size."""
-    components = run.method.model_dump_json(), run.encoder.model_dump_json()
     return (
         run.kind,
-        *components,
+        run.method.model_dump_json(),
+        run.encoder.model_dump_json(),
         len(run.branches),
         run.batch.micro,
         run.batch.parts > 1,
@@ -75,14 +75,14 @@ def counted(step: Callable[[], object]) -> int:
 
 
 def _of_trainer(run: Run, name: str) -> Callable[..., int] | None:
-    return getattr(importlib.import_module(registry.module_name("trainers", run.kind)), name, None)
+    trainer = importlib.import_module(registry.module_name("trainers", run.kind))
+    return getattr(trainer, name, None)
 
 
 def plain_sum(*batches: Tensor, **given: Any) -> Tensor:
     """A loss that costs nothing, and through which every gradient flows."""
-    tensors = [
-        value
-        for value in (*batches, *given.values())
-        if isinstance(value, Tensor) and value.requires_grad
-    ]
-    return torch.stack([value.sum() for value in tensors]).sum()
+    sums = []
+    for value in (*batches, *given.values()):
+        if isinstance(value, Tensor) and value.requires_grad:
+            sums.append(value.sum())
+    return torch.stack(sums).sum()

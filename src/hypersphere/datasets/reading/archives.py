@@ -5,6 +5,7 @@ So a member's name never becomes a path, and links, absolute paths and ``..`` in
 
 import gzip
 import os
+import re
 import tarfile
 import tempfile
 import zipfile
@@ -35,6 +36,12 @@ PIECE = 2**20
 """Bytes that are unzipped at once."""
 
 
+HIDDEN = re.compile(r"(^|/)\.")
+"""In the name of a hidden file, or of a file in a hidden folder."""
+Members = dict[str, Callable[[], IO[bytes] | None]]
+"""What opens each file of an archive, by its name."""
+
+
 class Shelf:
     """Files by name: those of a folder on disk, or of a folder of an archive whose checksum was compared.
 
@@ -52,26 +59,20 @@ class Shelf:
         files.check_regular(path)
         if not path.exists():
             raise HypersphereError(f"{path}: no such folder")
-        found: dict[str, Callable[[], IO[bytes] | None]] = {}
+        found: Members = {}
         with _readable(str(path)):
             # A folder is listed when it is asked for.
             if path.is_file() and path.suffix == ".zip":
-                packed = zipfile.ZipFile(path)
-                members = [one for one in packed.infolist() if not one.is_dir()]
-                found = {
-                    one.filename.removeprefix("./"): partial(packed.open, one) for one in members
-                }
+                found = _of_zip(zipfile.ZipFile(path))
+            elif path.is_file() and (path.suffix == ".tar" or in_order):
+                found = _of_tar(tarfile.open(path))  # noqa: SIM115  (the shelf keeps it)
             elif path.is_file():
-                in_place = path.suffix == ".tar" or in_order
-                tar = tarfile.open(path) if in_place else tarfile.open(fileobj=_unzipped(path))  # noqa: SIM115
-                found = {
-                    one.name.removeprefix("./"): partial(tar.extractfile, one)
-                    for one in tar
-                    if one.isfile()
-                }
+                found = _of_tar(tarfile.open(fileobj=_unzipped(path)))  # noqa: SIM115
         below = f"{folder}/" if folder else ""
         self._members = {
-            name[len(below) :]: found[name] for name in found if name.startswith(below)
+            name.removeprefix(below): member
+            for name, member in found.items()
+            if name.startswith(below)
         }
 
     def names(self) -> list[str]:
@@ -80,11 +81,7 @@ class Shelf:
         So does that of one that lies more than five folders deep: what it holds is not listed.
         """
         if not self.path.is_dir():
-            return sorted(
-                name
-                for name in self._members
-                if not any(part.startswith(".") for part in name.split("/"))
-            )
+            return sorted(name for name in self._members if not HIDDEN.search(name))
         with _readable(str(self.path)):
             found = sorted(name for name, _, _ in data_files.entries(self.path))
         # What a folder holds comes right after it.
@@ -128,17 +125,31 @@ class Nested(Shelf):
 
     def __init__(self, path: Path) -> None:
         super().__init__(path)
-        inner, self._members = self._members, {}
-        for name in sorted(inner):
+        members: Members = {}
+        for name, packed in sorted(self._members.items()):
+            folder = name.removesuffix(".tar")
             with _readable(f"{path}: {name}"):
-                packed = inner[name]()
-                tar = tarfile.open(fileobj=packed)  # noqa: SIM115  (the shelf keeps it)
-                folder = name.removesuffix(".tar")
-                self._members |= {
-                    f"{folder}/{one.name}": partial(tar.extractfile, one)
-                    for one in tar
-                    if one.isfile()
-                }
+                inner = _of_tar(tarfile.open(fileobj=packed()))  # noqa: SIM115  (the shelf keeps it)
+                members |= {f"{folder}/{image}": member for image, member in inner.items()}
+        self._members = members
+
+
+def _of_zip(packed: zipfile.ZipFile) -> Members:
+    """Files of a zip, by name."""
+    return {
+        member.filename.removeprefix("./"): partial(packed.open, member)
+        for member in packed.infolist()
+        if not member.is_dir()
+    }
+
+
+def _of_tar(packed: tarfile.TarFile) -> Members:
+    """Files of a tar, by name."""
+    return {
+        member.name.removeprefix("./"): partial(packed.extractfile, member)
+        for member in packed
+        if member.isfile()
+    }
 
 
 def _unzipped(path: Path) -> IO[bytes]:

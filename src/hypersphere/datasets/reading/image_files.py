@@ -51,7 +51,8 @@ def resized(image: Image.Image, size: int) -> UInt8[np.ndarray, "size size 3"]:
     """The central square of an RGB image, resized."""
     width, height = image.size
     side = min(width, height)
-    left, top = round((width - side) / 2), round((height - side) / 2)
+    left = round((width - side) / 2)
+    top = round((height - side) / 2)
     if (width, height) != (side, side):
         image = image.crop((left, top, left + side, top + side))
     if side != size:
@@ -61,9 +62,12 @@ def resized(image: Image.Image, size: int) -> UInt8[np.ndarray, "size size 3"]:
 
 def images(shelf: Shelf, names: Sequence[str], size: int) -> Pieces:
     """Images of the named files, decoded when they are read; N squares of ``size`` pixels."""
-    return squares(
-        len(names), size, lambda n: square(shelf.read(names[n]), f"{shelf.place}/{names[n]}", size)
-    )
+
+    def one(n: int) -> UInt8[np.ndarray, "size size 3"]:
+        name = names[n]
+        return square(shelf.read(name), f"{shelf.place}/{name}", size)
+
+    return squares(len(names), size, one)
 
 
 def squares(
@@ -92,18 +96,19 @@ def by_class(
     if {*names} <= {f"{above}/"}:
         raise HypersphereError(f"{place}: has no images")
     numbers = {name: number for number, name in enumerate(classes)}
-    found: list[str] = []
+    shown: list[str] = []
     labels: list[int] = []
     for name in sorted(names, key=lambda name: name.split("/")):
-        folder, _, image = name.removeprefix(f"{above}/").partition("/")
-        if folder not in numbers or "/" in image or not (image or name.endswith("/")):
-            wanted = "<class>/<image>, and the class one of the training images"
-            raise HypersphereError(f"{shelf.place}/{name}: should be {wanted}; move it elsewhere")
+        folder, slash, image = name.removeprefix(f"{above}/").partition("/")
+        if folder not in numbers or "/" in image or not slash:
+            wish = "<class>/<image>, and the class one of the training images"
+            raise HypersphereError(f"{shelf.place}/{name}: should be {wish}; move it elsewhere")
         if image:
-            found.append(name)
+            shown.append(name)
             labels.append(numbers[folder])
-    for name in sorted(numbers.keys() - {classes[label] for label in labels}):
+    for number in sorted(set(numbers.values()) - set(labels)):
+        name = classes[number]
         if f"{above}/{name}/".removeprefix("/") in names:
             raise HypersphereError(f"{place}/{name}: has no images")
         raise HypersphereError(f"{place}: has no folder {name}, a class of the training images")
-    return Split(images(shelf, found, size), {CLASS: np.array(labels, np.int64)})
+    return Split(images(shelf, shown, size), {CLASS: np.array(labels, np.int64)})

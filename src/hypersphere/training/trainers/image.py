@@ -37,10 +37,12 @@ def pretrain(run: Run, data: "Prepared", execution: Execution, folder: Path) -> 
 
 def labels_of(run: Run, split: "PreparedSplit") -> Int[np.ndarray, "N"]:
     """The labels that a run learns; where images have none and no loss needs any, zeros, which nothing reads."""
-    losses = [one for one in (run.objective, run.regulariser) if one is not None]
-    if not split.labels and not any("labels" in registry.needs(one.name) for one in losses):
+    losses = filter(None, (run.objective, run.regulariser))
+    needed = any("labels" in registry.needs(loss.name) for loss in losses)
+    if not split.labels and not needed:
         return np.zeros(len(split.images), np.int64)
-    return np.asarray(split.labels[str(run.method.parameters.get("labels", CLASS))])
+    name = run.method.parameters.get("labels", CLASS)
+    return np.asarray(split.labels[str(name)])
 
 
 RESIDENT = 8 * 2**30
@@ -66,10 +68,11 @@ class Views:
         device: torch.device,
     ) -> None:
         self.run, self.device = run, device
-        self.stored = pixels if pixels.nbytes > RESIDENT else None
-        self.resident = (
-            None if self.stored is not None else torch.from_numpy(np.array(pixels)).to(device)
-        )
+        self.stored = self.resident = None
+        if pixels.nbytes > RESIDENT:
+            self.stored = pixels
+        else:
+            self.resident = torch.from_numpy(np.array(pixels)).to(device)
         self.side = pixels.shape[1]
         self.at_once = CHUNK_BYTES // (len(run.branches) * 12 * self.side**2)
         self.labels = torch.from_numpy(np.array(labels)).to(device)

@@ -4,7 +4,6 @@ Shapes: n transitions in a batch, a numbers of an action.
 """
 
 import time
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +19,7 @@ from hypersphere.errors import HypersphereError
 from hypersphere.methods.base import Batch, Output
 from hypersphere.training import loop, optimisation, work
 from hypersphere.training.build import build_method
-from hypersphere.training.checkpoint import Checkpointer, Progress
+from hypersphere.training.checkpoint import Progress
 from hypersphere.training.loop import Execution
 from hypersphere_control.environment import Environment, Settings, random_actions
 from hypersphere_control.methods.curl import Agent
@@ -34,50 +33,49 @@ TEMPERATURE_RATE, TEMPERATURE_BETAS = 1e-4, (0.5, 0.999)
 
 
 def pretrain(run: Run, data: "Prepared | None", execution: Execution, folder: Path) -> Progress:
-    """Train an agent while it acts, or resume it: see ``loop.epochs``. The history also has each episode's return.
+    """Train an agent while it acts, or resume it: see ``loop.Training``. The history also has each episode's return.
 
-    The resume state holds all that the agent has seen. It is saved between episodes, so that no simulator's state is.
     The prepared frames are not used; their digest names the renderer.
     """
-    environment, agent = Environment(Settings.of(run.dataset.source)), build_method(run)
+    environment = Environment(Settings.of(run.dataset.source))
+    agent = build_method(run)
     assert isinstance(agent, Agent)
-    settings, schedule = environment.settings, run.schedule
-    for wrong, field, problem in (
-        (
-            agent.actions != environment.actions,
-            "method.actions",
-            f"{settings.task} takes {environment.actions}",
-        ),
-        (agent.encoder.size > settings.size, "encoder.size", f"frames have {settings.size} pixels"),
-        (run.optimiser.name != "adam", "optimiser.name", "agents take adam"),
-        (
-            schedule.shape != "constant" or schedule.warmup,
-            "schedule",
-            "agents take shape: constant and warmup: 0",
-        ),
-        (run.batch.size != run.batch.micro, "batch.micro", "agents take a batch in one pass"),
-    ):
-        if wrong:
-            raise HypersphereError(f"run {run.name}: {field}: {problem}")
-    agent.to(execution.device, memory_format=torch.channels_last)  # type: ignore[call-overload]
-    replay = Replay(
-        schedule.epochs, settings.steps, agent.actions, settings.size, agent.encoder.frames
-    )
+    refuse_misfits(run, agent, environment)
+    return Episodes(run, agent, environment, execution, folder).train()
+
+
+def refuse_misfits(run: Run, agent: Agent, environment: Environment) -> None:
+    """Raise unless the run's fields fit the task, and what agents are trained by."""
+    task, schedule = environment.settings, run.schedule
+
+    def demand(fits: bool, field: str, sentence: str) -> None:
+        if not fits:
+            raise HypersphereError(f"run {run.name}: {field}: {sentence}")
+
+    takes = f"{task.task} takes {environment.actions}"
+    demand(agent.actions == environment.actions, "method.actions", takes)
+    demand(agent.encoder.size <= task.size, "encoder.size", f"frames have {task.size} pixels")
+    demand(run.optimiser.name == "adam", "optimiser.name", "agents take adam")
+    steady = schedule.shape == "constant" and not schedule.warmup
+    demand(steady, "schedule", "agents take shape: constant and warmup: 0")
+    demand(run.batch.size == run.batch.micro, "batch.micro", "agents take a batch in one pass")
+
+
+def optimiser_of(agent: Agent, run: Run) -> torch.optim.Optimizer:
+    """Adam of the run's rate for all weights but the temperature, which has a rate and betas of its own."""
+    temperature = agent.log_temperature
     optimiser = optimisation.build(agent, run.optimiser)
     for group in optimiser.param_groups:
-        group["params"] = [
-            parameter for parameter in group["params"] if parameter is not agent.log_temperature
-        ]
+        group["params"] = [weight for weight in group["params"] if weight is not temperature]
     optimisation.set_rate(optimiser, optimisation.peak_rate(run), 1.0)
-    of_temperature = {
-        "params": [agent.log_temperature],
+    group_of_temperature = {
+        "params": [temperature],
         "lr": TEMPERATURE_RATE,
         "betas": TEMPERATURE_BETAS,
+        "weight_decay": 0.0,
     }
-    optimiser.add_param_group(of_temperature | {"weight_decay": 0.0})
-    episodes = _Episodes(run, agent, replay, environment, optimiser, execution.device)
-    state = nn.ModuleDict({"agent": agent, "replay": replay})
-    return loop.epochs(run, agent, state, optimiser, episodes.take, execution, folder)
+    optimiser.add_param_group(group_of_temperature)
+    return optimiser
 
 
 def steps(run: Run) -> int:
@@ -106,39 +104,48 @@ def flops(agent: Agent, count: int, size: float) -> int:
     return work.counted(critics) + work.counted(actor) // agent.actor_every
 
 
-@dataclass(frozen=True)
-class _Episodes:
-    """Takes an agent through episodes, with one update after each of its steps."""
+class Episodes(loop.Training):
+    """An agent's training: an epoch is an episode, with one update after each of the agent's steps.
 
-    run: Run
-    agent: Agent
-    replay: Replay
-    environment: Environment
-    optimiser: torch.optim.Optimizer
-    device: torch.device
+    The state to resume from holds all that the agent has seen. It is saved between episodes, so that no simulator's
+    state is.
+    """
 
-    def take(self, progress: Progress, checkpointer: Checkpointer) -> dict[str, float]:
+    def __init__(
+        self,
+        run: Run,
+        agent: Agent,
+        environment: Environment,
+        execution: Execution,
+        folder: Path,
+    ) -> None:
+        self.agent = agent
+        self.environment = environment
+        self.device = execution.device
+        agent.to(self.device, memory_format=torch.channels_last)  # type: ignore[call-overload]
+        task = environment.settings
+        self.replay = Replay(
+            run.schedule.epochs, task.steps, agent.actions, task.size, agent.encoder.frames
+        )
+        state = nn.ModuleDict({"agent": agent, "replay": self.replay})
+        super().__init__(run, agent, optimiser_of(agent, run), execution, folder, state)
+
+    def epoch(self) -> dict[str, float]:
         """Take the next episode. Returns its row: mean loss and norm of its updates, and the sum of its rewards.
 
         An episode without updates, because the agent still acts at random, has the loss of one batch. The loss is not
         a number if the policy's actions are none, which ends training.
         """
-        start, episode, steps = time.perf_counter(), progress.epochs, self.replay.steps
+        start = time.perf_counter()
+        progress, steps = self.progress, self.replay.steps
+        episode = progress.epochs
         self.agent.train()
         self.replay.begin(episode, self.environment.reset(self.run.seed, "episode", episode))
-        total, updates, returned = torch.zeros(2, dtype=torch.float64), 0, 0.0
+        total = torch.zeros(2, dtype=torch.float64)
+        updates = 0
+        returned = 0.0
         for step in range(steps):
-            moment = self.run.seed, "action", episode, step
-            if episode * steps + step < self.agent.initial:  # before the first update
-                action = random_actions((self.agent.actions,), *moment).astype(np.float32)
-            else:
-                seen = self.replay.observations(torch.tensor([episode]), torch.tensor([step]))
-                noise = self._noise(1, "action", episode, step)
-                action = (
-                    self.agent.act(crop(seen, self.agent.encoder.size).to(self.device), noise)
-                    .cpu()
-                    .numpy()
-                )
+            action = self._action(episode, step)
             if not np.isfinite(action).all():
                 total += torch.nan
                 break
@@ -148,19 +155,29 @@ class _Episodes:
             stored = episode * steps + step + 1
             if stored >= self.agent.initial:
                 total += self._update(stored, (episode, step))
-                progress.step, updates = progress.step + 1, updates + 1
+                progress.step += 1
+                updates += 1
         if not updates:
             total += self._losses(episode * steps + steps, (episode, 0))[0]
         progress.seconds += time.perf_counter() - start
         loss, norm = (total / max(updates, 1)).tolist()
-        rate = self.optimiser.param_groups[0]["lr"]
         return {
             "epoch": episode + 1,
             "loss": loss,
             "norm": norm,
-            "learning_rate": rate,
+            "learning_rate": self.optimiser.param_groups[0]["lr"],
             "return": returned,
         }
+
+    def _action(self, episode: int, step: int) -> Float[np.ndarray, "a"]:
+        """The agent's action; before the first update, one drawn uniformly."""
+        if episode * self.replay.steps + step < self.agent.initial:
+            moment = self.run.seed, "action", episode, step
+            return random_actions((self.agent.actions,), *moment).astype(np.float32)
+        frames = self.replay.observations(torch.tensor([episode]), torch.tensor([step]))
+        seen = crop(frames, self.agent.encoder.size).to(self.device)
+        action = self.agent.act(seen, self._noise(1, "action", episode, step))
+        return action.cpu().numpy()
 
     def _noise(self, count: int, *purpose: str | int) -> Float[Tensor, "count a"]:
         generator = torch.Generator().manual_seed(prng.torch_seed(self.run.seed, *purpose))
@@ -174,20 +191,19 @@ class _Episodes:
         drawn = self.replay.sample(stored, count, side, self.run.seed, "replay", *moment)
         seen = Transitions(*(part.to(self.device) for part in drawn))
         places = torch.zeros(count, dtype=torch.int64, device=self.device)
-        output: Output = self.agent(
-            Batch(torch.stack([seen.anchors, seen.positives]), places, places)
-        )
+        views = torch.stack([seen.anchors, seen.positives])
+        output: Output = self.agent(Batch(views, places, places))
         norm = torch.linalg.vector_norm(output.embeddings.detach(), dim=1).mean()
         return torch.stack([output.loss.detach(), norm]).double().cpu(), output, seen
 
     def _update(self, stored: int, moment: tuple[int, int]) -> Float[Tensor, "2"]:
         """One step of Adam, over all losses that are due. Returns contrastive loss and mean norm."""
-        count, done = self.run.batch.size, stored - self.agent.initial
+        count = self.run.batch.size
+        done = stored - self.agent.initial
         self.optimiser.zero_grad(set_to_none=True)
         numbers, (loss, summary), seen = self._losses(stored, moment)
-        (
-            loss + self.agent.critic_loss(summary, seen, self._noise(count, "critic", *moment))
-        ).backward()
+        noise = self._noise(count, "critic", *moment)
+        (loss + self.agent.critic_loss(summary, seen, noise)).backward()
         if done % self.agent.actor_every == 0:
             losses = self.agent.actor_losses(seen.anchors, self._noise(count, "actor", *moment))
             losses.backward(inputs=list(self.agent.of_actor))

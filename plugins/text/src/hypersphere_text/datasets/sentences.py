@@ -37,14 +37,17 @@ def sentences(
     known = divided.vocabulary(vocabulary)
     splits = {}
     for name, texts in ((TRAIN, divided.train), (TEST, divided.test)):
-        pairs, counted = [], []
-        for listed in texts.values():
-            one = encode(listed, known, length)
-            pairs.append(np.stack([one.tokens[:-1], one.tokens[1:]], axis=1))
-            counted.append((one.words[:-1], one.unknown[:-1]))
-        labels = np.repeat(np.arange(len(texts), dtype=np.int64), [len(pair) for pair in pairs])
-        words, unknown = (np.concatenate(side) for side in zip(*counted, strict=True))
+        tokens, labels, words, unknown = [], [], [], []
+        for number, listed in enumerate(texts.values()):
+            text = encode(listed, known, length)
+            pairs = np.stack([text.tokens[:-1], text.tokens[1:]], axis=1)
+            tokens.append(pairs)
+            labels.append(np.full(len(pairs), number, dtype=np.int64))
+            words.append(text.words[:-1])
+            unknown.append(text.unknown[:-1])
         splits[name] = Split(
-            np.concatenate(pairs), {CLASS: labels}, {"words": words, "unknown": unknown}
+            np.concatenate(tokens),
+            {CLASS: np.concatenate(labels)},
+            {"words": np.concatenate(words), "unknown": np.concatenate(unknown)},
         )
     return Arrays(splits, {CLASS: tuple(divided.train)}, divided.about)

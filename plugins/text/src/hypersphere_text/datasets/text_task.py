@@ -38,15 +38,14 @@ def text_task(
     known = corpora.divided(root, corpus).vocabulary(vocabulary)
     splits = {}
     for name, examples in found.splits.items():
-        texts = zip(*(example.texts for example in examples), strict=True)
-        sides = [encode([words(text) for text in side], known, length) for side in texts]
+        sides = []
+        for texts in zip(*(example.texts for example in examples), strict=True):
+            sides.append(encode(list(map(words, texts)), known, length))
+        tokens = np.stack([side.tokens for side in sides], axis=1)
         labels = np.array([example.label for example in examples], dtype=np.int64)
-        counted = {
-            "words": [side.words for side in sides],
-            "unknown": [side.unknown for side in sides],
+        counts = {
+            "words": np.sum([side.words for side in sides], axis=0),
+            "unknown": np.sum([side.unknown for side in sides], axis=0),
         }
-        counts = {what: np.sum(values, axis=0) for what, values in counted.items()}
-        splits[name] = Split(
-            np.stack([side.tokens for side in sides], axis=1), {CLASS: labels}, counts
-        )
+        splits[name] = Split(tokens, {CLASS: labels}, counts)
     return Arrays(splits, {CLASS: found.class_names}, found.about)

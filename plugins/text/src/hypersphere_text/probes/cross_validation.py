@@ -1,10 +1,11 @@
 """Cross-validated logistic regression on frozen embeddings of sentences (LMCL, Table 4)."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 import torch
-from jaxtyping import Float, Float64, Int
+from jaxtyping import Bool, Float, Float64, Int
 from torch import Tensor
 
 from hypersphere import prng
@@ -77,46 +78,61 @@ def accuracy(
         penalties: on the weights, as in the probe ``linear``.
     """
     bank, truth = features[TRAIN], labels[TRAIN]
-    rounds: Iterable[tuple[Tensor, Tensor, Tensor, Tensor]]
+    classes = int(truth.max()) + 1
+    strongest_first = sorted(penalties, reverse=True)
+
+    def right(
+        bank: Float[Tensor, "k d"],
+        truth: Int[Tensor, "k"],
+        asked: Float[Tensor, "m d"],
+        answers: Int[Tensor, "m"],
+    ) -> Bool[Tensor, "m"]:
+        """Which answers are predicted by all that is known."""
+        best = best_penalty(bank, truth, classes, strongest_first, iterations)
+        fitted, queries = standardise(bank, asked)
+        ((_, weights, bias),) = fits(fitted, truth, classes, [best], iterations)
+        return torch.addmm(bias, queries, weights).argmax(dim=1) == answers
+
     if TEST in features:
-        rounds = [(bank, truth, features[TEST], labels[TEST])]
+        predicted = [right(bank, truth, features[TEST], labels[TEST])]
     else:
-        if folds < 2 or len(truth) - -(-len(truth) // folds) < INNER:
+        if folds < 2 or len(truth) - math.ceil(len(truth) / folds) < INNER:
             needs = f"must be at least 2, with {INNER} examples or more in each training part"
             raise HypersphereError(
                 f"cross-validation: folds: {needs} (given: {folds}, of {len(truth)} examples)"
             )
-        fits_on = (
-            (np.setdiff1d(np.arange(len(truth)), test), test)
-            for test in parts(len(truth), folds, "outer")
-        )
-        rounds = ((bank[fit], truth[fit], bank[test], truth[test]) for fit, test in fits_on)
-    classes, strongest_first, right = int(truth.max()) + 1, sorted(penalties, reverse=True), []
-    for known, known_labels, asked, asked_labels in rounds:
-        # The penalty, by folds of what is known.
-        hits = dict.fromkeys(strongest_first, 0)
-        for held in parts(len(known), INNER, "inner") if len(penalties) > 1 else ():
-            fit = np.setdiff1d(np.arange(len(known)), held)
-            fitted, held_out = standardise(known[fit], known[held])
-            for penalty, weights, bias in fits(
-                fitted, known_labels[fit], classes, strongest_first, iterations
-            ):
-                predicted = torch.addmm(bias, held_out, weights).argmax(dim=1)
-                hits[penalty] += int((predicted == known_labels[held]).sum())
-        best = max(strongest_first, key=hits.__getitem__)
-        # The examples that are asked about, by all that is known.
-        fitted, queries = standardise(known, asked)
-        ((_, weights, bias),) = fits(fitted, known_labels, classes, [best], iterations)
-        right.append(torch.addmm(bias, queries, weights).argmax(dim=1) == asked_labels)
-    return 100 * float(torch.cat(right).double().mean())
+        predicted = []
+        for test in parts(len(truth), folds, "outer"):
+            fit = np.setdiff1d(np.arange(len(truth)), test)
+            predicted.append(right(bank[fit], truth[fit], bank[test], truth[test]))
+    return 100 * float(torch.cat(predicted).double().mean())
+
+
+def best_penalty(
+    bank: Float[Tensor, "n d"],
+    truth: Int[Tensor, "n"],
+    classes: int,
+    strongest_first: Sequence[float],
+    iterations: int,
+) -> float:
+    """The penalty that predicts best, by cross-validation; of equals the first."""
+    if len(strongest_first) == 1:
+        return strongest_first[0]
+    hits = dict.fromkeys(strongest_first, 0)
+    for held in parts(len(bank), INNER, "inner"):
+        fit = np.setdiff1d(np.arange(len(bank)), held)
+        fitted, queries = standardise(bank[fit], bank[held])
+        each = fits(fitted, truth[fit], classes, strongest_first, iterations)
+        for penalty, weights, bias in each:
+            predicted = torch.addmm(bias, queries, weights).argmax(dim=1)
+            hits[penalty] += int((predicted == truth[held]).sum())
+    return max(strongest_first, key=hits.__getitem__)
 
 
 def parts(n: int, folds: int, purpose: str) -> list[Int[np.ndarray, "k"]]:
     """Places 0 … n-1 in ``folds`` parts whose sizes differ by at most one."""
-    return [
-        np.sort(part)
-        for part in np.array_split(prng.permutation(n, 0, "cross-validation", purpose), folds)
-    ]
+    order = prng.permutation(n, 0, "cross-validation", purpose)
+    return [np.sort(part) for part in np.array_split(order, folds)]
 
 
 def fits(

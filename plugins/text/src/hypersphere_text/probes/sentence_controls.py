@@ -32,19 +32,22 @@ def sentence_controls(
     Returns:
         ``bag_of_words_accuracy``, and ``majority_accuracy``, for which training examples alone are counted.
     """
-    bags, labels = {}, {split: frozen.labels(split) for split in frozen.splits}
+    last = UNKNOWN + words
+    labels = {split: frozen.labels(split) for split in frozen.splits}
+    bags = {}
     for split in labels:
         tokens = torch.from_numpy(np.array(frozen.images(split))).long().to(frozen.device)
         examples, sentences, _ = tokens.shape
-        counted = torch.zeros(examples, sentences, UNKNOWN + 1 + words, device=frozen.device)
-        counted.scatter_(2, tokens.clamp_max(UNKNOWN + words) * (tokens <= UNKNOWN + words), 1.0)
-        bags[split] = of_pairs(counted[:, :, UNKNOWN + 1 :].flatten(1), sentences)
+        occurs = torch.zeros(examples, sentences, last + 1, device=frozen.device)
+        occurs.scatter_(2, torch.where(tokens <= last, tokens, 0), 1.0)
+        bags[split] = of_pairs(occurs[:, :, UNKNOWN + 1 :].flatten(1), sentences)
     found = accuracy(bags, labels, folds=folds, iterations=iterations)
     train = labels[TRAIN]
     truth = labels.get(TEST, train)
     guessed = train.bincount().argmax().repeat(len(truth))
     if TEST not in labels:
         for test in parts(len(train), folds, "outer"):
-            guessed[test] = train[np.setdiff1d(np.arange(len(train)), test)].bincount().argmax()
+            others = np.setdiff1d(np.arange(len(train)), test)
+            guessed[test] = train[others].bincount().argmax()
     most_frequent = 100 * (guessed == truth).double().mean().item()
     return ProbeResult(dict(zip(MEASURES, (found, most_frequent), strict=True)), n=len(truth))

@@ -26,15 +26,14 @@ if TYPE_CHECKING:
 
 def pretrain(run: Run, data: "Prepared", execution: Execution, folder: Path) -> Progress:
     """Train one run on the pairs of sentences that a prepared dataset has for training: see ``loop.train``."""
-    tokens, where = (
-        np.array(data.split(TRAIN).images),
-        f"run {run.name}: dataset {run.dataset.name}",
-    )
+    tokens = np.array(data.split(TRAIN).images)
+    where = f"run {run.name}: dataset {run.dataset.name}"
     if tokens.ndim != 3 or tokens.shape[1] != 2:
         raise HypersphereError(
             f"{where}: holds arrays {tokens.shape[1:]}, and no pairs of neighbouring sentences"
         )
-    known, most = int(run.encoder.parameters.get("vocabulary", 0)), int(tokens.max())
+    known = int(run.encoder.parameters.get("vocabulary", 0))
+    most = int(tokens.max())
     if most >= known:
         raise HypersphereError(
             f"{where}: has words up to number {most}, but encoder.vocabulary is {known}"

@@ -50,33 +50,15 @@ def divided(root: Path, name: str) -> Divided:
         }
         about = listed.about()
     elif name == EMBEDDED:
-        texts, about = {CHAPTERS.name: chapters()[0]}, published.table()[EMBEDDED].about()
+        first, _ = chapters()
+        texts = {CHAPTERS.name: first}
+        about = published.table()[EMBEDDED].about()
     else:
-        parts = PurePosixPath(name).parts
-        if (
-            not parts
-            or PurePosixPath(name).is_absolute()
-            or ".." in parts
-            or not (root / name).is_dir()
-        ):
-            raise HypersphereError(
-                f"corpus {name}: is neither {NOVELS} nor {EMBEDDED} nor a folder below {root}; your own copy goes "
-                "there, as files *.txt"
-            )
-        texts = {
-            path.name: text(path).removeprefix("\ufeff")
-            for path in sorted((root / name).glob("*.txt"))
-        }
-        if not texts:
-            raise HypersphereError(f"{root / name}: holds no file *.txt")
+        texts = _of_folder(root, name)
     train, test = {}, {}
     for title, content in texts.items():
-        split = (
-            words.words(one)
-            for block in words.paragraphs(content)
-            for one in words.sentences(block)
-        )
-        sentences = [one for one in split if one]
+        split = map(words.words, words.all_sentences(words.paragraphs(content)))
+        sentences = [sentence for sentence in split if sentence]
         end = len(sentences) - int(np.ceil(TESTED * len(sentences)))
         if end < 2:
             raise HypersphereError(
@@ -86,11 +68,25 @@ def divided(root: Path, name: str) -> Divided:
     return Divided(train, test, about)
 
 
+def _of_folder(root: Path, name: str) -> dict[str, str]:
+    """The texts of a folder below the data folder, by their files' names."""
+    folder, path = root / name, PurePosixPath(name)
+    is_below = bool(path.parts) and not path.is_absolute() and ".." not in path.parts
+    if not is_below or not folder.is_dir():
+        raise HypersphereError(
+            f"corpus {name}: is neither {NOVELS} nor {EMBEDDED} nor a folder below {root}; your own copy goes "
+            "there, as files *.txt"
+        )
+    texts = {file.name: text(file).removeprefix("\ufeff") for file in sorted(folder.glob("*.txt"))}
+    if not texts:
+        raise HypersphereError(f"{folder}: holds no file *.txt")
+    return texts
+
+
 def chapters() -> tuple[str, str]:
     """The embedded novel's first twenty chapters, and the next ten, which are left for tasks."""
-    first, _, rest = text(
-        CHAPTERS, file=published.table()[EMBEDDED].files[CHAPTERS.name]
-    ).partition(HELD_OUT)
+    listed = published.table()[EMBEDDED].files[CHAPTERS.name]
+    first, _, rest = text(CHAPTERS, file=listed).partition(HELD_OUT)
     return first, rest
 
 

@@ -1,6 +1,8 @@
 """Sentences with labels: six public tasks from their raw files, and two made from the chapters in this repository."""
 
-from itertools import chain, islice, pairwise
+import re
+from collections.abc import Iterable, Sequence
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import NamedTuple
 
@@ -12,6 +14,8 @@ FOLDER = "text/tasks"
 LATIN = "latin-1"
 MADE = 150
 """Sentences of each class in a made task; a fixed number, so that both classes have as many."""
+SPEECH = re.compile('"[^"]*"')
+"""A paragraph that is one speech."""
 APART = 25
 """Places between two sentences that are no neighbours."""
 
@@ -60,72 +64,73 @@ def task(root: Path, name: str) -> Task:
     if name == "trec":
         class_names = QUESTIONS
         for split, file in TREC.items():
-            rows = [line.partition(" ") for line in lines(file, LATIN)]
-            splits[split] = [
-                Example((text,), QUESTIONS.index(label.partition(":")[0]))
-                for label, _, text in rows
-            ]
+            splits[split] = []
+            for line in lines(file, LATIN):
+                label, _, text = line.partition(" ")
+                kind, _, _ = label.partition(":")
+                splits[split].append(Example((text,), QUESTIONS.index(kind)))
     elif name == "msrp":
         class_names = ("other", "paraphrase")
         for split, file in MSRP.items():
+            splits[split] = []
             # below a line of headings
-            fields = [line.split("\t") for line in lines(file, "utf-8-sig")[1:]]
-            splits[split] = [
-                Example((first, second), int(label)) for label, _, _, first, second in fields
-            ]
+            for line in lines(file, "utf-8-sig")[1:]:
+                label, _, _, first, second = line.split("\t")
+                splits[split].append(Example((first, second), int(label)))
     else:
         files, class_names = SORTED[name]
-        of_classes = enumerate(lines(file, encoding) for file, encoding in files.items())
-        splits[TRAIN] = [
-            Example((line,), label) for label, of_class in of_classes for line in of_class
-        ]
+        splits[TRAIN] = []
+        for number, (file, encoding) in enumerate(files.items()):
+            splits[TRAIN] += [Example((line,), number) for line in lines(file, encoding)]
     return Task(splits, class_names, listed.about())
 
 
 def _made(name: str) -> Task:
-    """A task of the chapters that are left for tasks.
-
-    ``speech``: sentences of paragraphs that are one speech, and of paragraphs without any; quotation marks are left
-    out. ``neighbours``: pairs of neighbouring sentences, and of sentences ``APART`` places apart, by turns; a third is
-    tested, and no tested pair has a sentence that is trained on.
-    """
-    blocks = words.paragraphs(corpora.chapters()[1])
-    if name == "speech":
-        class_names, what = ("told", "spoken"), "told and spoken sentences"
-        spoken = [
-            b[1:-1] for b in blocks if b.count('"') == 2 and b.startswith('"') and b.endswith('"')
-        ]
-        told = [block for block in blocks if '"' not in block]
-        splits: dict[str, list[Example]] = {TRAIN: []}
-        for label, chosen in enumerate((told, spoken)):
-            listed = [
-                one
-                for block in chosen
-                for one in words.sentences(block)
-                if len(words.words(one)) > 4
-            ]
-            splits[TRAIN] += [Example((one,), label) for one in listed[:MADE]]
-    else:
-        class_names, what = ("apart", "neighbours"), "neighbours"
-        listed = [
-            one for block in blocks for one in words.sentences(block) if len(words.words(one)) > 4
-        ]
-        near = [Example(pair, 1) for pair in pairwise(listed)]
-        far = [Example(pair, 0) for pair in zip(listed, listed[APART:], strict=False)]
-        turns = list(zip(far[::2], near[1::2], strict=False))
-        cut = 4 * MADE // 3
-        train = [one for turn in turns[:cut] for one in turn]
-        trained_on = {text for one in train for text in one.texts}
-        unseen = (
-            turn
-            for turn in turns[cut:]
-            if trained_on.isdisjoint(chain(*(one.texts for one in turn)))
-        )
-        splits = {
-            TRAIN: train,
-            TEST: [one for turn in islice(unseen, 2 * MADE // 3) for one in turn],
-        }
+    """A task of the chapters that are left for tasks; a sentence of fewer than five words is left out."""
+    _, chapters = corpora.chapters()
+    blocks = words.paragraphs(chapters)
     about = published.table()[corpora.EMBEDDED].about()
-    return Task(
-        splits, class_names, about | {"source": f"{about['source']}, chapters 21 to 30: {what}"}
-    )
+    about["source"] += ", chapters 21 to 30: "
+    if name == "speech":
+        about["source"] += "told and spoken sentences"
+        return Task(_speech(blocks), ("told", "spoken"), about)
+    about["source"] += "neighbours"
+    return Task(_neighbours(blocks), ("apart", "neighbours"), about)
+
+
+def _long(blocks: Iterable[str]) -> list[str]:
+    """The sentences of paragraphs that have five words or more."""
+    return [text for text in words.all_sentences(blocks) if len(words.words(text)) > 4]
+
+
+def _speech(blocks: Sequence[str]) -> dict[str, list[Example]]:
+    """Sentences of paragraphs without any speech (0), and of paragraphs that are one speech (1).
+
+    Quotation marks are left out.
+    """
+    told = [block for block in blocks if '"' not in block]
+    spoken = [block[1:-1] for block in blocks if SPEECH.fullmatch(block)]
+    examples = []
+    for label, chosen in enumerate((told, spoken)):
+        examples += [Example((text,), label) for text in _long(chosen)[:MADE]]
+    return {TRAIN: examples}
+
+
+def _neighbours(blocks: Sequence[str]) -> dict[str, list[Example]]:
+    """Pairs of sentences ``APART`` places apart (0), and of neighbouring ones (1), by turns.
+
+    A third is tested, and no tested pair has a sentence that is trained on.
+    """
+    texts = _long(blocks)
+    far = list(zip(texts, texts[APART:], strict=False))
+    near = list(pairwise(texts))
+    turns = list(zip(far[::2], near[1::2], strict=False))
+    cut = 4 * MADE // 3
+    known = {*chain.from_iterable(chain.from_iterable(turns[:cut]))}
+    unseen = [turn for turn in turns[cut:] if known.isdisjoint(chain.from_iterable(turn))]
+    splits: dict[str, list[Example]] = {}
+    for split, chosen in ((TRAIN, turns[:cut]), (TEST, unseen[: 2 * MADE // 3])):
+        splits[split] = []
+        for apart, together in chosen:
+            splits[split] += [Example(apart, 0), Example(together, 1)]
+    return splits

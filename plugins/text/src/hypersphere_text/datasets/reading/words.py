@@ -10,7 +10,7 @@ plain text, are left out.
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import NamedTuple
 
@@ -56,20 +56,30 @@ class Encoded(NamedTuple):
 
 def paragraphs(text: str) -> list[str]:
     """The paragraphs of a text, each on one line, without headings."""
-    joined = (" ".join(block.split()) for block in re.split(r"\n\s*\n", text.replace("\r\n", "\n")))
+    blocks = re.split(r"\n\s*\n", text.replace("\r\n", "\n"))
+    joined = (" ".join(block.split()) for block in blocks)
     return [block for block in joined if block.endswith(_PUNCTUATION)]
 
 
 def sentences(paragraph: str) -> list[str]:
     """The sentences of a paragraph."""
-    found, start = [], 0
+    listed = []
+    start = 0
     for match in _END.finditer(paragraph):
-        word = _LAST_WORD.search(paragraph[start : match.start() + 1])
-        if word and (word[1].lower() in TITLES or (len(word[1]) == 1 and word[1] != "I")):
+        last = _LAST_WORD.search(paragraph[start : match.start() + 1])
+        word = last[1] if last else ""
+        is_initial = len(word) == 1 and word != "I"
+        if is_initial or word.lower() in TITLES:
             continue
-        found.append(paragraph[start : match.end()].strip())
+        listed.append(paragraph[start : match.end()].strip())
         start = match.end()
-    return [*found, paragraph[start:].strip()] if paragraph[start:].strip() else found
+    rest = paragraph[start:].strip()
+    return [*listed, rest] if rest else listed
+
+
+def all_sentences(paragraphs: Iterable[str]) -> Iterator[str]:
+    """The sentences of paragraphs, one paragraph after the other."""
+    return chain.from_iterable(map(sentences, paragraphs))
 
 
 def words(sentence: str) -> list[str]:
@@ -83,16 +93,19 @@ def vocabulary(texts: Iterable[Sequence[str]], size: int) -> dict[str, int]:
     ``size`` numbers are in use, with those of padding and of unknown words.
     """
     counted = Counter(chain.from_iterable(texts))
-    kept = sorted(counted, key=lambda word: (-counted[word], word))[: max(0, size - 2)]
-    return {word: number for number, word in enumerate(kept, start=2)}
+    by_frequency = sorted(counted, key=lambda word: (-counted[word], word))
+    most_frequent = by_frequency[: max(0, size - 2)]
+    return {word: number for number, word in enumerate(most_frequent, start=2)}
 
 
 def encode(texts: Sequence[Sequence[str]], known: Mapping[str, int], length: int) -> Encoded:
     """Sentences, given as words, as numbers; words that are not known become ``UNKNOWN``, and are counted."""
     tokens = np.full((len(texts), length), PADDING, dtype=np.int32)
-    counts, unknown = np.zeros(len(texts), dtype=np.int64), np.zeros(len(texts), dtype=np.int64)
+    counts = np.zeros(len(texts), dtype=np.int64)
+    unknown = np.zeros(len(texts), dtype=np.int64)
     for i, text in enumerate(texts):
         numbers = [known.get(word, UNKNOWN) for word in text]
-        counts[i], unknown[i] = len(numbers), numbers.count(UNKNOWN)
+        counts[i] = len(numbers)
+        unknown[i] = numbers.count(UNKNOWN)
         tokens[i, : min(length, len(numbers))] = numbers[:length]
     return Encoded(tokens, counts, unknown)
