@@ -5,11 +5,9 @@ import io
 import math
 import platform
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
-
-import pandas as pd
 
 from hypersphere import files
 from hypersphere.config.run import Run
@@ -91,27 +89,30 @@ def measured(root: Path, kind: str) -> dict[str, dict[str, float]]:
     for file in sorted((root / FOLDER).glob("*.csv")):
         if file.stem.endswith("-ways"):
             continue
-        table = _read(file)
-        rows = table[(table["kind"] == kind) & table["tflops"].notna()]
-        for row in rows.itertuples():
-            of_device = found.setdefault(str(row.device), {})
-            slowest = min(of_device.get(str(row.network), math.inf), float(row.tflops))
-            of_device[str(row.network)] = slowest
+        for row in _measured_rows(file):
+            if row["kind"] == kind:
+                of_device = found.setdefault(row["device"], {})
+                slowest = of_device.get(row["network"], math.inf)
+                of_device[row["network"]] = min(slowest, float(row["tflops"]))
     return found
 
 
-def _read(file: Path) -> pd.DataFrame:
-    """A table of rates with numbers as numbers; another table is refused."""
-    try:
-        table = pd.read_csv(io.StringIO(files.read_text(file)))
-    except ValueError as error:
-        raise HypersphereError(f"{file}: is not a table ({error})") from None
-    if missing := [name for name in COLUMNS if name not in table]:
-        raise HypersphereError(f"{file}: {missing[0]}: the column is missing")
-    numbers = pd.to_numeric(table["tflops"], errors="coerce")
-    if wrong := table.index[table["tflops"].notna() & ~(numbers > 0)].tolist():
-        raise HypersphereError(f"{file}: line {wrong[0] + 2}: tflops: must be a positive number")
-    return table.assign(tflops=numbers)
+def _measured_rows(file: Path) -> Iterator[dict[str, str]]:
+    """The rows of a table of rates that have one; another table is refused."""
+    table = csv.DictReader(io.StringIO(files.read_text(file)))
+    for name in COLUMNS:
+        if name not in (table.fieldnames or ()):
+            raise HypersphereError(f"{file}: {name}: the column is missing")
+    for line, row in enumerate(table, start=2):
+        if not row["tflops"]:
+            continue
+        try:
+            positive = float(row["tflops"]) > 0
+        except ValueError:
+            positive = False
+        if not positive:
+            raise HypersphereError(f"{file}: line {line}: tflops: must be a positive number")
+        yield row
 
 
 def peak(device: str, precision: str) -> tuple[float, str] | None:

@@ -39,7 +39,7 @@ NEGATIVE = ",".join("-1" for _ in rates.COLUMNS)
     ("text", "problem"),
     [
         ("device,kind\nx,cuda\n", "x.csv: torch: the column is missing"),
-        ("", "x.csv: is not a table"),
+        ("", "x.csv: device: the column is missing"),
         (f"{HEADER}\n{OF_WORDS}\n", "x.csv: line 2: tflops: must be a positive number"),
         (f"{HEADER}\n{NEGATIVE}\n", "x.csv: line 2: tflops: must be a positive number"),
     ],

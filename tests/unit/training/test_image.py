@@ -83,9 +83,8 @@ def test_accumulated_gradient_is_the_mean_or_the_sum_of_the_passes(
         optimisation.build(model, run.optimiser),
         loop.passes_of(source, [index], 0, 4),
     )
-    loss, norm = loop._step(
-        run, model, optimiser, passes, index, source.labels, (0, 0, 0), execution
-    ).tolist()
+    mean, _ = loop._step(run, model, optimiser, passes, index, source.labels, (0, 0, 0), execution)
+    loss, norm = mean.tolist()
 
     data, draws = torch.from_numpy(PIXELS), draw(run.branches, 19, 8, 0, 0)
     outputs = []
