@@ -21,9 +21,7 @@ def lines(plan: Plan, minutes: float) -> Iterator[str]:
     trials = most_hours_first(plan)
     with devices.acquire(plan.config.settings.device) as held:
         name = devices.describe(held) if held.type == "cuda" else rates.processor()
-        dtype = str(devices.precision(scale.precision, held)).removeprefix("torch.")
-        precision = "tf32" if dtype == "float32" and held.type == "cuda" else dtype
-        device = Device(held, name, precision)
+        device = Device(held, name, devices.precision(scale.precision, held))
         yield from Look(plan.config.root, device, trials, minutes, scale.threads).lines()
 
 

@@ -18,7 +18,7 @@ from hypersphere.errors import HypersphereError
 from hypersphere.speed import others, page, rate, rates, repeats, ways
 from hypersphere.speed.trial import Trial
 from hypersphere.training import device as devices
-from hypersphere.training.determinism import make_deterministic
+from hypersphere.training.determinism import Precision, make_deterministic
 
 SHARE = 4
 """A trial has this part of the time that is left, so that one slow kind of run does not take all of it."""
@@ -33,12 +33,8 @@ class Device(NamedTuple):
 
     torch_device: torch.device
     name: str
-    precision: str
-    """``float32``, ``tf32`` or ``bfloat16``: what the scale's runs are trained in there."""
-
-    @property
-    def dtype(self) -> torch.dtype:
-        return torch.bfloat16 if self.precision == "bfloat16" else torch.float32
+    precision: Precision
+    """What the scale's runs are trained in there."""
 
     @property
     def about(self) -> dict[str, Any]:
@@ -181,7 +177,7 @@ class Look:
         }
         limit = self._seconds()
         timed = min(SECONDS, limit / 3)
-        asked = (trial, self.device.torch_device, self.device.dtype, timed)
+        asked = (trial, self.device.torch_device, self.device.precision, timed)
         try:
             found: rate.Rate = self.worker.do(limit, rate.of, *asked)
         except HypersphereError as error:
@@ -189,7 +185,7 @@ class Look:
         return row | columns_of(found, self.device)
 
     def _repeats(self, trial: Trial) -> dict[str, Any]:
-        asked = (trial, self.device.torch_device, self.device.dtype)
+        asked = (trial, self.device.torch_device, self.device.precision)
         try:
             found: repeats.Repeats = self.worker.do(self._seconds(), repeats.of, *asked)
         except HypersphereError as error:

@@ -42,7 +42,7 @@ def lightly(trial: Trial, device: torch.device, workers: int, seconds: float) ->
 
     ``workers`` processes load its images. ``seconds`` are for our own steps.
     """
-    ours = rate.timed(trial, device, torch.float32, seconds)
+    ours = rate.timed(trial, device, "float32", seconds)
     passes = trial.run.batch.size / trial.run.batch.micro
     return ours.seconds / ours.steps / passes / _of_lightly(trial, device, workers)
 
@@ -82,7 +82,7 @@ def _of_lightly(trial: Trial, device: torch.device, workers: int) -> float:
 
 def kornia(trial: Trial, device: torch.device, seconds: float) -> float:
     """How many times as fast as ours kornia makes SimCLR's two views of a step's images, on the device."""
-    ours = rate.timed(trial, device, torch.float32, seconds, parts=True)
+    ours = rate.timed(trial, device, "float32", seconds, parts=True)
     passes = trial.run.batch.size / trial.run.batch.micro
     return ours.spent["views"] / ours.steps / passes / _of_kornia(trial, device)
 

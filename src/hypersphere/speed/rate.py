@@ -11,6 +11,7 @@ from hypersphere.errors import HypersphereError
 from hypersphere.speed.stopwatch import PARTS, Stopwatch
 from hypersphere.speed.trial import Trial
 from hypersphere.training import memory, work
+from hypersphere.training.determinism import Precision
 
 WARM = 3
 """Steps before the counted ones: libraries choose their kernels in the first, and momentum is allocated."""
@@ -45,7 +46,7 @@ class Rate(NamedTuple):
         return None if self.flops is None else self.flops / self.milliseconds / 1e9
 
 
-def of(trial: Trial, device: torch.device, precision: torch.dtype, seconds: float) -> Rate:
+def of(trial: Trial, device: torch.device, precision: Precision, seconds: float) -> Rate:
     """The rate of a trial's run, measured in about so many seconds: half for whole steps, half for their parts."""
     cuda = device.type == "cuda"
     if cuda:
@@ -69,16 +70,17 @@ def of(trial: Trial, device: torch.device, precision: torch.dtype, seconds: floa
 def timed(
     trial: Trial,
     device: torch.device,
-    precision: torch.dtype,
+    precision: Precision,
     seconds: float,
     parts: bool = False,
     most: int = MOST,
+    compiled: bool = False,
 ) -> Stopwatch:
     """The stopwatch of a trial after its last counted step."""
     long = trial._replace(epochs=LONG)
     watch = Stopwatch(long.source(device), device, WARM, most, seconds, parts)
     with files.temporary_folder("a trial's state") as folder, watch.running():
-        progress = long.train(folder, watch, device, precision)
+        progress = long.train(folder, watch, device, precision, compiled=compiled)
         raise HypersphereError(f"{trial.run.name}: {progress.status} before enough steps")
     return watch
 
@@ -99,7 +101,7 @@ def bytes_of(trial: Trial) -> int | None:
     return None
 
 
-def idle_share(trial: Trial, device: torch.device, precision: torch.dtype) -> float:
+def idle_share(trial: Trial, device: torch.device, precision: Precision) -> float:
     """The share of a step in which no kernel ran, by torch's profiler over a few steps. Untried without a GPU."""
     with profile(activities=[ProfilerActivity.CUDA]) as profiled:
         watch = timed(trial, device, precision, seconds=0.0)

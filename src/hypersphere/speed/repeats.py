@@ -9,6 +9,7 @@ from torch import Tensor
 
 from hypersphere import files
 from hypersphere.speed.trial import Trial
+from hypersphere.training.determinism import Precision
 from hypersphere.training.loop import HISTORY, Source
 from hypersphere.training.weights import ENCODER, HEADS
 
@@ -52,7 +53,7 @@ class Breaking:
         return self.source.views(index)
 
 
-def of(trial: Trial, device: torch.device, precision: torch.dtype) -> Repeats:
+def of(trial: Trial, device: torch.device, precision: Precision) -> Repeats:
     """Train a run three times for two epochs of two steps each, the third time broken off and resumed."""
     short = trial._replace(steps=STEPS, epochs=2)
     source = short.source(device)

@@ -14,6 +14,7 @@ from hypersphere.config.run import Run
 from hypersphere.datasets.sizes import Size
 from hypersphere.training import loop
 from hypersphere.training.checkpoint import Progress
+from hypersphere.training.determinism import Precision
 from hypersphere.training.loop import Execution, Source
 from hypersphere.training.trainers.image import Views
 
@@ -49,10 +50,14 @@ class Trial(NamedTuple):
         folder: Path,
         source: Source,
         device: torch.device,
-        precision: torch.dtype = torch.float32,
+        precision: Precision = "float32",
         save_every: float = math.inf,
+        compiled: bool = False,
     ) -> Progress:
         """Train it in ``folder`` on a source, which is the trial's own or stands for it."""
         run = self.shortened()
-        execution = Execution(device, frozenset(), {"run": run.name}, precision, save_every)
+        identity = {"run": run.name}
+        execution = Execution(
+            device, frozenset(), identity, precision, compiled=compiled, save_every=save_every
+        )
         return loop.train(run, source, execution, folder)

@@ -8,26 +8,7 @@ import torch
 
 from hypersphere.speed import rate
 from hypersphere.speed.trial import Trial
-
-
-@contextmanager
-def tf32() -> Iterator[None]:
-    """Products of matrices in TF32; convolutions in float32 are in TF32 by torch's default."""
-    torch.set_float32_matmul_precision("high")
-    try:
-        yield
-    finally:
-        torch.set_float32_matmul_precision("highest")
-
-
-@contextmanager
-def without_tf32() -> Iterator[None]:
-    """Convolutions in float32, too."""
-    torch.backends.cudnn.allow_tf32 = False
-    try:
-        yield
-    finally:
-        torch.backends.cudnn.allow_tf32 = True
+from hypersphere.training.determinism import Precision
 
 
 @contextmanager
@@ -48,15 +29,16 @@ class Way(NamedTuple):
     name: str
     switched: Callable[[], object] = nullcontext
     """A context in which it is trained."""
-    precision: torch.dtype = torch.float32
+    precision: Precision = "float32"
+    compiled: bool = False
     only_on: str = ""
     """The only type of device that it concerns; empty: all."""
 
 
 WAYS = (
-    Way("tf32 in products of matrices, too", tf32, only_on="cuda"),
-    Way("no tf32", without_tf32, only_on="cuda"),
-    Way("bfloat16", precision=torch.bfloat16, only_on="cuda"),
+    Way("encoder compiled by torch", compiled=True),
+    Way("tf32", precision="tf32", only_on="cuda"),
+    Way("bfloat16", precision="bfloat16", only_on="cuda"),
     Way("fastest kernels, which need not repeat", free_kernels, only_on="cuda"),
 )
 """What is compared with the plain way: eager, float32, deterministic."""
@@ -68,8 +50,8 @@ def ratio(trial: Trial, way: Way, device: torch.device, seconds: float) -> float
     ratios: list[float] = []
     for _ in range(PAIRS):
         each = seconds / PAIRS / 2
-        plain = rate.timed(trial, device, torch.float32, each)
+        plain = rate.timed(trial, device, "float32", each)
         with way.switched():  # type: ignore[attr-defined]
-            other = rate.timed(trial, device, way.precision, each)
+            other = rate.timed(trial, device, way.precision, each, compiled=way.compiled)
         ratios.append((plain.seconds / plain.steps) / (other.seconds / other.steps))
     return sorted(ratios)[PAIRS // 2]

@@ -15,6 +15,7 @@ from safetensors import SafetensorError
 
 from hypersphere import files
 from hypersphere.errors import HypersphereError
+from hypersphere.training.determinism import Precision
 
 WAIT_SECONDS = 1.0
 _MEMORY = re.compile(
@@ -142,11 +143,13 @@ def describe(device: torch.device) -> str:
     return torch.cuda.get_device_name(device) if device.type == "cuda" else "cpu"
 
 
-def precision(wanted: str, device: torch.device) -> torch.dtype:
-    """bfloat16 if it is wanted and the device is a GPU that has instructions for it, else float32.
+def precision(wanted: Precision, device: torch.device) -> Precision:
+    """What is wanted on a GPU; float32 on a processor, and for bfloat16 on a GPU that has no instructions for it.
 
     Every processor computes in float32: some have no instructions for bfloat16, and numbers of two precisions would not
     be comparable.
     """
-    able = device.type == "cuda" and torch.cuda.is_bf16_supported(including_emulation=False)
-    return torch.bfloat16 if able and wanted == "bfloat16" else torch.float32
+    if device.type == "cpu":
+        return "float32"
+    able = torch.cuda.is_bf16_supported(including_emulation=False)
+    return "float32" if wanted == "bfloat16" and not able else wanted

@@ -26,6 +26,7 @@ from hypersphere.provenance import stop
 from hypersphere.training import optimisation
 from hypersphere.training.build import build_method
 from hypersphere.training.checkpoint import Checkpointer, Progress
+from hypersphere.training.determinism import Precision, allow_tf32
 from hypersphere.training.sign_of_life import SignOfLife
 from hypersphere.training.weights import ENCODER, HEADS, save_weights, snapshot_names
 
@@ -43,8 +44,10 @@ class Execution(NamedTuple):
     """Numbers of finished epochs at which encoder and heads are saved; at 0 they are untrained."""
     identity: dict[str, Any]
     """What determines the bytes (run, code, data …): only a resume state of the same identity is resumed."""
-    precision: torch.dtype = torch.float32
+    precision: Precision = "float32"
     """Of matrix products and convolutions in the forward and backward pass."""
+    compiled: bool = False
+    """Whether torch compiles the encoder: other kernels, whose sums are rounded otherwise."""
     save_every: float = 60.0
     """Seconds between resume states."""
     request: stop.Request = stop.Request()
@@ -123,6 +126,7 @@ class Training(ABC):
         A loss that is not finite ends training with status ``diverged``. All files are written even then, with the
         weights of that moment.
         """
+        allow_tf32(self.execution.precision == "tf32")
         self.resume()
         progress, last = self.progress, self.run.schedule.epochs
         try:
@@ -195,6 +199,8 @@ class OfExamples(Training):
         run.check_batch(count)
         method = build_method(run, count, int(source.labels.max()) + 1)
         method.to(execution.device, memory_format=torch.channels_last)  # type: ignore[call-overload]
+        if execution.compiled:
+            method.encoder.compile()
         optimiser = optimisation.build(method, run.optimiser)
         super().__init__(run, method, optimiser, execution, folder, count)
         self.source = source
@@ -295,19 +301,19 @@ def _step(
 
     Returns mean loss and mean norm, and the embeddings of the last pass.
 
-    In another precision than float32, matrix products and convolutions of the encoder and the heads are rounded to it;
-    weights, gradients, losses and the optimiser stay in float32.
+    In bfloat16, matrix products and convolutions of the encoder and the heads are rounded to it; weights, gradients,
+    losses and the optimiser stay in float32.
     """
     device = labels.device
     passes = index.split(run.batch.micro)
     share = 1 / len(passes) if run.batch.accumulate == "mean" else 1.0
-    rounded = execution.precision != torch.float32
+    rounded = execution.precision == "bfloat16"
     mean = torch.zeros(2, dtype=torch.float64, device=device)
     optimiser.zero_grad(set_to_none=True)
     for number, part in enumerate(passes):
         places = part.to(device)
         batch = Batch(next(views), places, labels[places], (*rng_key, number))
-        with torch.autocast(device.type, execution.precision, enabled=rounded):
+        with torch.autocast(device.type, torch.bfloat16, enabled=rounded):
             output = method(batch)
         (output.loss * share).backward()
         norm = torch.linalg.vector_norm(output.embeddings.float(), dim=1).mean()

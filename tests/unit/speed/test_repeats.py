@@ -27,7 +27,7 @@ def trial() -> Trial:
 
 
 def test_a_run_repeats_and_resumes_to_equal_bytes(trial: Trial) -> None:
-    assert repeats.of(trial, CPU, torch.float32) == (True, True)
+    assert repeats.of(trial, CPU, "float32") == (True, True)
 
 
 def test_views_of_unkeyed_draws_do_not_repeat(
@@ -39,7 +39,7 @@ def test_views_of_unkeyed_draws_do_not_repeat(
         return made(views, index) + torch.rand(()) / 2
 
     monkeypatch.setattr(Views, "views", unkeyed)
-    assert repeats.of(trial, CPU, torch.float32) == (False, False)
+    assert repeats.of(trial, CPU, "float32") == (False, False)
 
 
 def test_a_run_that_starts_over_has_not_resumed(
@@ -51,4 +51,4 @@ def test_a_run_that_starts_over_has_not_resumed(
         return False
 
     monkeypatch.setattr(Checkpointer, "load", nothing)
-    assert repeats.of(trial, CPU, torch.float32) == (True, False)
+    assert repeats.of(trial, CPU, "float32") == (True, False)
