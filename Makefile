@@ -120,7 +120,7 @@ test-fast: ready ## the light unit tests that use what was edited since the last
 test-long: ready ## tests of half a minute or more each, and all of whole pipelines: read, damaged, killed, moved
 	@pytest -n 2 --dist worksteal -m "long and not tools"
 
-test-tools: ready ## how Snakemake, Slurm, DVC and conda behave with the pipeline
+test-tools: ready ## how Snakemake, Slurm, DVC, conda, .ci/run and a browser behave
 	@pytest -n 2 --dist worksteal -m tools
 
 test-results: ready ## whether what `make reproduce` made is sound: every method learns, every figure is legible

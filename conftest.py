@@ -12,71 +12,73 @@ from pathlib import Path
 import pytest
 import yaml
 from filelock import FileLock
+from pydantic import ValidationError
 
+from hypersphere.config.validation import sentence
 from hypersphere.errors import HypersphereError
+from tests.prose import faults, listed_briefly, shortened
 
 pytest_plugins = ["tests.changed"]
 
 ROOT = Path(__file__).resolve().parent
 SENTENCES = ROOT / "tests" / "golden" / "sentences.yaml"
-"""Every sentence that tests show to users, as approved: by test, in the order in which it shows them."""
+"""The sentences that users meet most, as approved: by border and by the test that shows them."""
 COMPUTING = ("augmentations", "benchmarks", "encoders", "methods", "training")
 """Folders of tests/unit that train, or compute what trains."""
 APPROVE = bool(os.environ.get("APPROVE"))
-"""Write what tests show, in place of comparing it."""
+"""Write the sentences of the page, in place of comparing them."""
 
 
 @pytest.fixture(scope="session")
-def _approved(request: pytest.FixtureRequest) -> Iterator[dict[str, list[str]]]:
-    sentences = yaml.safe_load(SENTENCES.read_text(encoding="utf-8"))
-    yield sentences
+def _page() -> Iterator[dict[str, dict[str, str]]]:
+    page = yaml.safe_load(SENTENCES.read_text(encoding="utf-8"))
+    yield page
     if APPROVE:
-        ran = {item.nodeid for item in request.session.items}
-        # of these tests, cases that are gone lose their sentences
-        whole = {name.partition("[")[0] for name in ran}
-        kept = {
-            name: said
-            for name, said in sentences.items()
-            if name in ran or name.partition("[")[0] not in whole
-        }
-        SENTENCES.write_text(
-            yaml.safe_dump(kept, allow_unicode=True, width=10_000), encoding="utf-8"
-        )
+        head = [line for line in SENTENCES.read_text().splitlines() if line.startswith("#")]
+        body = yaml.safe_dump(page, allow_unicode=True, width=10_000, sort_keys=False)
+        SENTENCES.write_text("\n".join([*head, body]), encoding="utf-8")
 
 
 @pytest.fixture
-def approve(
-    request: pytest.FixtureRequest, tmp_path: Path, _approved: dict[str, list[str]]
-) -> Iterator[Callable[[object], None]]:
-    """``approve(text)``: what a user is shown is what tests/golden/sentences.yaml has for this test; paths are short.
+def names(
+    request: pytest.FixtureRequest, tmp_path: Path, _page: dict[str, dict[str, str]]
+) -> Iterator[Callable[..., None]]:
+    """``names(sentence, "papers/p/paper.yaml", "run.views")``: it names this place, and it is a sentence for users.
 
-    ``APPROVE=1 pytest -n 0 TESTS`` writes new sentences there; read the difference before you commit it.
+    The place is a file and a field of it, or whatever a user would look for first. In both, paths begin below
+    ``tmp_path``, and runs have no digest. The words are free, but for the tests that tests/golden/sentences.yaml lists:
+    there the first sentence of each stands as approved. ``APPROVE=1 pytest -n 0 TESTS`` writes it anew.
     """
     shown: list[str] = []
+    folders = [str(tmp_path), str(ROOT)]
 
-    def show(text: object) -> None:
-        shown.append(str(text).replace(str(tmp_path), "TMP").replace(str(ROOT), "ROOT"))
-        if not APPROVE:
-            expected = _approved.get(request.node.nodeid, [])
-            assert shown == expected[: len(shown)], (
-                f"not as approved for {request.node.nodeid} in {SENTENCES.name}"
-            )
+    def check(sentence: object, *place: object) -> None:
+        shown.append(shortened(str(sentence), folders))
+        named = shortened(": ".join(map(str, place)), folders)
+        assert faults(shown[-1], named) == [], shown[-1]
 
-    yield show
-    if APPROVE:
-        _approved[request.node.nodeid] = shown
-    assert shown == _approved.get(request.node.nodeid), "fewer sentences than were approved"
+    yield check
+    for border in _page.values():
+        if (test := request.node.nodeid) in border:
+            first = listed_briefly(shown[0]) if shown else "nothing"
+            if APPROVE:
+                border[test] = first
+            assert first == border[test], f"not as approved in {SENTENCES.name}"
 
 
 @pytest.fixture
-def refused(approve: Callable[[object], None]) -> Callable[..., AbstractContextManager[None]]:
-    """``with refused(): ...``: it raises an error of ours, by default, and its sentence is the approved one."""
+def refused(names: Callable[..., None]) -> Callable[..., AbstractContextManager[None]]:
+    """``with refused("papers/p/paper.yaml", "run.views"): ...``: it raises an error that names this place.
+
+    What pydantic refuses is said as it is where a file is read.
+    """
 
     @contextmanager
-    def expect(kind: type[Exception] = HypersphereError) -> Iterator[None]:
+    def expect(*place: object, kind: type[Exception] = HypersphereError) -> Iterator[None]:
         with pytest.raises(kind) as caught:
             yield
-        approve(caught.value)
+        wrong = caught.value
+        names(sentence(wrong) if isinstance(wrong, ValidationError) else wrong, *place)
 
     return expect
 

@@ -38,7 +38,11 @@ RELEASED = (
 """The same, published with DVC."""
 ABOUT = {
     "conda": (*PIPELINE, "environment.yml", "tests/workflow/stand_ins/conda"),
-    "dag": (*PIPELINE, "src/hypersphere/command/dag.py"),
+    "dag": (
+        *PIPELINE,
+        "src/hypersphere/command/dag.py",
+        "src/hypersphere/command/dag.yaml",
+    ),
     "dvc": RELEASED,
     "facts": ("requirements.lock",),
     "generic": (

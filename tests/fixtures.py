@@ -6,7 +6,7 @@ from pathlib import Path
 
 from hypersphere.config.plan import Plan
 
-Approve = Callable[[object], None]
+Names = Callable[..., None]
 Refused = Callable[..., AbstractContextManager[None]]
 Planned = Callable[..., Plan]
 Project = Callable[..., Path]

@@ -3,7 +3,8 @@
 from pathlib import Path
 from typing import Any
 
-from hypersphere.config.resolve import Layer, Layers
+from hypersphere.config.project import Layer
+from hypersphere.config.resolve import Layers
 
 
 def merge(below: dict[str, Any], above: dict[str, Any]) -> dict[str, Any]:

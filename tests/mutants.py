@@ -1,6 +1,6 @@
 """How many small wrong changes to the code the unit tests notice: `make mutants`.
 
-cosmic-ray lists all changes that its operators make in four packages, makes one at a time in a clone of the last
+cosmic-ray lists all changes that its operators make in seven packages, makes one at a time in a clone of the last
 commit, and runs the unit tests of the changed file's package there. There are thousands, so a sample is drawn, by the
 hash of a seed and a mutant's key: it is the same for the same source, and a mutant keeps its place when others come or
 go. Results stay in results/mutants/, by the digests of source and tests, so that a run that was stopped goes on. At the
@@ -32,7 +32,8 @@ if TYPE_CHECKING:
     from cosmic_ray.work_item import WorkItem, WorkResult
 
 ROOT = Path(__file__).resolve().parents[1]
-PACKAGES = ("config", "objectives", "provenance", "statistics")
+PACKAGES = ("audit", "config", "objectives", "probes", "provenance", "report", "statistics")
+"""What decides, computes or says a number; each has tests/unit/<package>."""
 SWAPS = {
     "Binary": "Add_Sub Sub_Add Mul_Div Div_Mul FloorDiv_Div Mod_Div Pow_Mul BitOr_BitAnd BitAnd_BitOr",
     "Comparison": "Eq_NotEq NotEq_Eq Lt_LtE LtE_Lt Gt_GtE GtE_Gt Is_IsNot IsNot_Is",

@@ -112,30 +112,20 @@ def install(made: dict[str, Any]) -> str | None:
                 shutil.rmtree(PLACE)
             run(base, "-I", "-m", "venv", str(PLACE))
         (PLACE / "uv.txt").write_text(pinned("uv"), encoding="utf-8")
-        pip = (
-            str(PYTHON),
-            "-I",
-            "-m",
-            "pip",
-            "--isolated",
-            "install",
-            "--quiet",
-            "--disable-pip-version-check",
-        )
+        pip = [str(PYTHON), "-I", "-m", "pip", "--isolated", "install", "--quiet"]
+        pip.append("--disable-pip-version-check")
         settings = from_where()
-        options = [f"--{name}={one}" for name, value in settings.items() for one in value.split()]
+        options: list[str] = []
+        for name, value in settings.items():
+            options += [f"--{name}={one}" for one in value.split()]
         run(*pip, "--no-user", *options, "--require-hashes", "-r", str(PLACE / "uv.txt"))
         # uv reads none of pip's settings; a network with certificates of its own needs this one
         if "cert" in settings:
             os.environ.setdefault("SSL_CERT_FILE", settings["cert"])
-        uv, into = (
-            (str(PLACE / "bin" / "uv"), "pip"),
-            ("--quiet", "--no-config", "--python", str(PYTHON)),
-        )
+        uv = [str(PLACE / "bin" / "uv"), "pip"]
+        into = ["--quiet", "--no-config", "--python", str(PYTHON)]
         run(*uv, "sync", *into, "--require-hashes", "requirements.lock")
-        editable = [
-            word for project in PROJECTS for word in ("-e", f"./{project.relative_to(ROOT)}")
-        ]
+        editable = [f"--editable=./{project.relative_to(ROOT)}" for project in PROJECTS]
         run(*uv, "install", *into, "--no-deps", "--no-build-isolation", *editable)
     except OSError as error:
         return f"make setup: {error.filename or PLACE}: {error.strerror}"

@@ -17,6 +17,7 @@ from typing import Any
 import yaml
 
 from hypersphere.errors import HypersphereError
+from hypersphere.wording import unwrapped
 
 PART = ".part"
 """Ending of the names of half-written files and folders, which begin with a dot."""
@@ -39,7 +40,7 @@ def writing(path: Path) -> Iterator[None]:
 
 def reason(error: OSError) -> str:
     """The system's words in one line: ``No space left on device``, with the file if it is known."""
-    words = " ".join((error.strerror or str(error)).split()).rstrip(".")
+    words = unwrapped(error.strerror or error).rstrip(".")
     return f"{error.filename}: {words}" if error.filename else words
 
 
@@ -222,9 +223,7 @@ def _read(path: Path, parse: Callable[[str], Any], kind: str) -> Any:
     try:
         return parse(text)
     except (ValueError, RecursionError) as error:  # JSON's errors are ValueErrors
-        raise HypersphereError(
-            f"{path}: not valid {kind} ({' '.join(str(error).split())})"
-        ) from None
+        raise HypersphereError(f"{path}: not valid {kind} ({unwrapped(error)})") from None
 
 
 def read_json(path: Path) -> Any:
@@ -272,10 +271,10 @@ class _YamlLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignor
 
 _INT, _FLOAT = "tag:yaml.org,2002:int", "tag:yaml.org,2002:float"
 _NOT_OURS = (_INT, _FLOAT, "tag:yaml.org,2002:timestamp", "tag:yaml.org,2002:value")
-_YamlLoader.yaml_implicit_resolvers = {
-    first: [(tag, pattern) for tag, pattern in resolvers if tag not in _NOT_OURS]
-    for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
-}
+_YamlLoader.yaml_implicit_resolvers = {}
+for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items():
+    ours = [(tag, pattern) for tag, pattern in resolvers if tag not in _NOT_OURS]
+    _YamlLoader.yaml_implicit_resolvers[first] = ours
 _YamlLoader.add_implicit_resolver(_INT, re.compile(r"[-+]?[0-9]+$"), [*"-+0123456789"])
 _DECIMAL = re.compile(
     r"([-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?|[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN))$", re.ASCII
@@ -301,6 +300,5 @@ def parse_yaml(text: str) -> Any:
     try:
         return yaml.load(text, _YamlLoader)
     except yaml.YAMLError as error:
-        raise ValueError(
-            " ".join(str(error).replace('in "<unicode string>", ', "at ").split())
-        ) from None
+        problem = str(error).replace('in "<unicode string>", ', "at ")
+        raise ValueError(unwrapped(problem)) from None

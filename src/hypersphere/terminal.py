@@ -42,8 +42,11 @@ def spell(error: UnicodeError) -> tuple[str | bytes, int]:
 
 
 def use(*streams: Any) -> None:
-    """Let these streams spell what their encoding lacks. Whatever is not a stream of text stays as it is."""
+    """Let these streams spell what their encoding lacks, and show each line at once, wherever they lead.
+
+    Whatever is not a stream of text stays as it is.
+    """
     codecs.register_error("spell", spell)
     for stream in streams:
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="spell")
+            stream.reconfigure(errors="spell", line_buffering=True)

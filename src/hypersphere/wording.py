@@ -11,3 +11,8 @@ def renewed(page: str, begin: str, end: str, text: str) -> str:
     before, _, rest = page.partition(begin)
     _, _, after = rest.partition(end)
     return f"{before}{begin}\n{text}\n{end}{after}"
+
+
+def unwrapped(text: object) -> str:
+    """The words of a text, or of an error, in one line."""
+    return " ".join(str(text).split())

@@ -1,6 +1,6 @@
 """What an erratum says of the runs is what the released configuration resolves to at the published scale.
 
-Each entry of ``runs`` (``Trained`` in config/claims.py) is compared with all cells that can be measured. An erratum
+Each entry of ``runs`` (``Trained`` in config/errata.py) is compared with all cells that can be measured. An erratum
 whose choice is of no field says so (``of``), and then neither its words nor the open choices may speak of runs.
 """
 
@@ -15,8 +15,8 @@ from pydantic import ValidationError
 
 from hypersphere.config import registry
 from hypersphere.config.cells import Cell
-from hypersphere.config.claims import Erratum, Trained, load_errata
 from hypersphere.config.coordinates import Scalar, alternatives
+from hypersphere.config.errata import Erratum, Trained, load_errata
 from hypersphere.config.project import SEVERAL
 from hypersphere.config.run import Run
 

@@ -19,8 +19,9 @@ import pytest
 
 from hypersphere.config import coordinates
 from hypersphere.config.cells import Cell
-from hypersphere.config.claims import PRINTED, load_errata
+from hypersphere.config.claims import PRINTED
 from hypersphere.config.coordinates import IDENTITY, Scalar
+from hypersphere.config.errata import load_errata
 
 from .published import equal, fields, printed_cells, value
 from .released import ROOT, configured

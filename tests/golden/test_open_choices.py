@@ -6,6 +6,7 @@ import pytest
 
 from hypersphere.config.artifacts import OpenChoice, Paper
 from hypersphere.config.cells import SHARED
+from hypersphere.config.coordinates import text
 
 from .released import configured, released
 
@@ -42,6 +43,20 @@ def test_every_arm_of_open_choices_is_named_by_a_choice(name: str) -> None:
     named = {arm for one in chain(*PAPERS[name].open_choices.values()) for arm in one.arms}
     unnamed = {variant for variant in PAPERS[name].variants if variant.startswith("open_")} - named
     assert unnamed == ({"open_authors_loss"} if name == "embedding_norms" else set())
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def test_every_arm_that_a_choice_names_is_in_an_artifact_made_from_runs(name: str) -> None:
+    """As a variant, an evaluation, or a coordinate."""
+    paper = PAPERS[name]
+    known = set[object]()
+    for artifact in paper.measured.values():
+        for point in artifact.points:
+            known |= {point["variant"], point.get("by", artifact.by)}
+            known |= {text({key: value}) for key, value in point.items()}
+    named = {arm for one in chain(*paper.open_choices.values()) for arm in one.arms}
+    assert named - known == set()
+    assert "open_nothing" not in known  # the control
 
 
 @pytest.mark.parametrize(("name", "key"), ARTIFACTS)

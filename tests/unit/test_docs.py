@@ -12,6 +12,7 @@ import yaml
 
 from hypersphere.config import claims, coordinates, project, registry
 from hypersphere.config.artifacts import OpenChoice
+from hypersphere.config.errata import Erratum
 from hypersphere.config.questions import Question
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -176,7 +177,7 @@ def test_scales_errata_and_datasets_are_those_that_a_project_takes(config_root: 
     shown = project.PaperScale.model_validate(yaml.safe_load(at_scale))
     assert shown.model_fields_set == set(project.PaperScale.model_fields)
     (erratum,) = yaml.safe_load(errata)
-    claims.Erratum.model_validate(erratum | {"document": "mine"})
+    Erratum.model_validate(erratum | {"document": "mine"})
     (choices,) = yaml.safe_load(open_choices).values()
     assert {
         field for one in choices["all"] for field in OpenChoice.model_validate(one).model_fields_set

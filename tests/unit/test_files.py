@@ -72,9 +72,9 @@ def test_what_cannot_be_read_is_said(
     for content in (None, b"{", b"[1,\n2", b"a\xff"):
         if content is not None:
             (tmp_path / "a").write_bytes(content)
-        with refused():
+        with refused("a"):
             read(tmp_path / "a")
-    with refused():
+    with refused("FOLDER"):
         read(tmp_path)
     assert files.reason(OSError(13, "Permission denied", "x")) == "x: Permission denied"
     assert files.reason(OSError("a\nb.")) == "a b"
@@ -88,7 +88,7 @@ def test_a_folder_replaces_the_one_before_whole(tmp_path: Path, refused: Refused
         (ours / "new").touch()
         assert [p.name for p in path.iterdir()] == ["old"]
     assert [p.name for p in path.iterdir()] == ["new"]
-    with refused(), files.replacing(path, folder=True):
+    with refused("folder"), files.replacing(path, folder=True):
         raise OSError("disk full.")
     assert [p.name for p in path.iterdir()] == ["new"]
     assert list(tmp_path.iterdir()) == [path]
@@ -111,7 +111,7 @@ def test_a_sealed_file_shows_any_change(tmp_path: Path, refused: Refused) -> Non
     assert files.read_sealed(path) == value
     for altered in (value, value | {"b": 2, "seal": files.read_json(path)["seal"]}, [], {}):
         files.write_json(path, altered)
-        with refused():
+        with refused("a"):
             files.read_sealed(path)
 
 
@@ -155,7 +155,7 @@ def test_what_is_no_regular_file_is_refused_and_not_waited_for(
     (tmp_path / "link").symlink_to("pipe")
     (tmp_path / "device").symlink_to("/dev/null")
     for name in ("pipe", "link", "device"):
-        with refused():
+        with refused(name):
             read(tmp_path / name)
 
 
@@ -185,17 +185,18 @@ def test_text_that_looks_like_a_value_is_written_so_that_it_is_read_as_text(text
 
 
 @pytest.mark.parametrize(
-    "text",
+    ("text", "place"),
     [
-        "a: 1\nb: 2\na: 3",
-        "- {x: {y: 1}, x: 2}",
-        "a: !!python/object/apply:os.system [ls]",
-        "a: [",
-        "--- 1\n--- 2",
+        ("a: 1\nb: 2\na: 3", "line 3"),
+        ("- {x: {y: 1}, x: 2}", "line 1"),
+        ("a: !!python/object/apply:os.system [ls]", "line 1, column 4"),
+        ("a: [", "line 2, column 1"),
+        ("--- 1\n--- 2", "line 2, column 1"),
     ],
 )
-def test_yaml_that_is_refused(refused: Refused, text: str) -> None:
-    with refused(ValueError):
+def test_yaml_that_is_refused(text: str, place: str) -> None:
+    """The words are PyYAML's, in one line and with the place in the text."""
+    with pytest.raises(ValueError, match=rf"^[^\n]*\b{place}\b[^\n]*$"):
         files.parse_yaml(text)
 
 
@@ -297,7 +298,7 @@ def test_a_full_folder_for_temporary_files_is_named_whatever_is_written_there(
             raise full
 
     for write in (plainly, in_a_sentence):
-        with refused(), files.temporary_folder("what is made again") as folder:
+        with refused("TMPDIR", "FOLDER"), files.temporary_folder("what is made again") as folder:
             write(folder)
         assert list(tmp_path.iterdir()) == []
     for error in (
@@ -309,5 +310,5 @@ def test_a_full_folder_for_temporary_files_is_named_whatever_is_written_there(
             raise error
         assert caught.value is error
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "gone"))
-    with refused(), files.temporary_folder("what is made again"):
+    with refused("TMPDIR", "gone"), files.temporary_folder("what is made again"):
         pytest.fail("there is no folder")

@@ -9,20 +9,14 @@ import pytest
 
 from hypersphere.config.validation import read_mapping
 
+from ..prose import other_words
+
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src" / "hypersphere"
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(ROOT.glob("docs/**/*.md"))]
-TEMPLATES = [*sorted(SOURCE.glob("report/templates/*.html")), *sorted(ROOT.glob("paper/*.typ"))]
+TEMPLATES = [*sorted(SOURCE.glob("report/templates/*.[hmt]*")), *sorted(ROOT.glob("paper/*.typ"))]
 FINDINGS = sorted(ROOT.glob("papers/**/findings.yaml"))
 CODE = [*sorted(SOURCE.rglob("*.py")), *sorted(ROOT.glob("plugins/*/src/**/*.py"))]
-NOT_THESE = {
-    r"\bprinted\b|\breported\b": "published",
-    r"\bdocuments?\b": "paper",
-    r"\bcannot be told\b": "undecided, or: we cannot say yet",
-    r"(?<!there )\bis no (?!longer\b|better\b|larger\b|worse\b)|(?<!there )\b(is|are) none\b": "is not a, there is no",
-    r"\bthat of\b|\bthose of\b": "the thing's name again",
-}
-"""Words that a reader does not meet, and what stands in their place."""
 
 
 def prose(page: str) -> str:
@@ -56,16 +50,6 @@ def messages(file: Path) -> Iterator[tuple[int, str]]:
             yield from ((node.lineno, text) for text in strings(node.exc))
         elif isinstance(node, ast.keyword) and node.arg in ("help", "description", "epilog"):
             yield from ((node.value.lineno, text) for text in strings(node.value))
-
-
-def other_words(text: str) -> list[str]:
-    """The words of a text for which there is another, each with what stands around it."""
-    found = []
-    for pattern, word in NOT_THESE.items():
-        for match in re.finditer(pattern, text, re.IGNORECASE):
-            around = " ".join(text[max(0, match.start() - 40) : match.end() + 30].split())
-            found.append(f"say {word}: …{around}…")
-    return found
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())

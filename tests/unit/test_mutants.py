@@ -1,8 +1,10 @@
 """Mutants are drawn by hash; what the tables say of them is counted by hand."""
 
+from pathlib import Path
+
 import pytest
 
-from tests.mutants import Outcome, changes_code, in_turn, sample, table
+from tests.mutants import PACKAGES, Outcome, changes_code, command, in_turn, sample, table
 
 KEYS = [f"src/hypersphere/config/plan.py core/AddNot {place}" for place in range(60)]
 
@@ -48,6 +50,21 @@ def test_a_modules_own_tests_come_first_or_else_those_that_name_it() -> None:
         ["u/test_a.py", "u/test_plan.py", "u/test_plan_use.py"],
     )
     assert in_turn("cell", texts) == ([], sorted(texts))
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_a_mutant_of_each_package_meets_all_tests_of_the_package(
+    package: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = Path(__file__).parents[2]
+    monkeypatch.chdir(root)
+    modules = sorted(Path("src/hypersphere", package).rglob("*.py"))
+    tests = [str(path) for path in Path("tests/unit", package).rglob("test_*.py")]
+    assert len(modules) > 1
+    assert tests
+    for module in modules:
+        typed = command(module)
+        assert all(typed.count(test) == 1 for test in tests), module
 
 
 def test_the_table_counts_and_lists() -> None:

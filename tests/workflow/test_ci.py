@@ -1,6 +1,7 @@
 """.ci/run: which steps it takes, what it leaves out and says so, and that its check of the smoke scale can fail.
 
-The steps themselves are stood in for by programs that write down what they are asked. `.ci/choose.py` is read as it is.
+The steps themselves are stood in for by programs that write down what they are asked, which `make test-tools` has.
+`.ci/choose.py` is read as it is.
 """
 
 import os
@@ -16,7 +17,7 @@ from hypersphere.config import plan as planning
 from hypersphere.config import settings
 from hypersphere.config.plan import Plan
 
-from ..fixtures import Approve
+from ..fixtures import Names
 from ..golden.released import released
 from .conftest import REPOSITORY, program
 
@@ -99,6 +100,7 @@ def run(
     return done, log.read_text().splitlines() if log.exists() else []
 
 
+@pytest.mark.tools
 @pytest.mark.parametrize(("options", "asked_for"), [((), SOME), (("--all",), ALL)])
 def test_without_archives_smoke_is_skipped_and_said_so(
     checkout: Path, tmp_path: Path, options: tuple[str, ...], asked_for: tuple[str, ...]
@@ -109,6 +111,7 @@ def test_without_archives_smoke_is_skipped_and_said_so(
     assert asked == [*asked_for]
 
 
+@pytest.mark.tools
 def test_a_missing_document_fails(checkout: Path, tmp_path: Path) -> None:
     (checkout / "results" / "quick-0" / "scorecard.html").write_text("")
     program(checkout / "bin" / "lscpu", "echo Flags: avx2")
@@ -119,6 +122,7 @@ def test_a_missing_document_fails(checkout: Path, tmp_path: Path) -> None:
     assert "results/quick-0/scorecard.html: missing or empty" in done.stderr
 
 
+@pytest.mark.tools
 def test_another_option_and_a_commit_that_is_not_there_are_refused(
     checkout: Path, tmp_path: Path
 ) -> None:
@@ -148,6 +152,7 @@ def commit(checkout: Path, *changed: str) -> str:
     return git("rev-parse", "HEAD").strip()
 
 
+@pytest.mark.tools
 @pytest.mark.parametrize(
     ("changed", "asked_for", "left_out"),
     [
@@ -170,13 +175,8 @@ def test_what_is_about_files_that_did_not_change_is_left_out_and_said_so(
     (archives / "unpack.py").write_text("")
     done, asked = run(checkout, archives, SINCE=before)
     assert f"test MARKS=not long SINCE={before}" in asked
-    dear = {
-        start
-        for start in ("pytest", "reproduce SCALE=smoke")
-        for line in asked
-        if line.startswith(start)
-    }
-    assert dear == asked_for
+    for start in ("pytest", "reproduce SCALE=smoke"):
+        assert any(line.startswith(start) for line in asked) == (start in asked_for)
     lines = [
         line
         for line in done.stdout.splitlines()
@@ -186,6 +186,7 @@ def test_what_is_about_files_that_did_not_change_is_left_out_and_said_so(
     assert named == left_out
 
 
+@pytest.mark.tools
 def test_by_default_changes_count_from_thirty_commits_ago(checkout: Path, tmp_path: Path) -> None:
     first = commit(checkout, "README.md")
     for _ in range(29):
@@ -195,6 +196,7 @@ def test_by_default_changes_count_from_thirty_commits_ago(checkout: Path, tmp_pa
     assert f"{SOME[2]} SINCE={first}" in run(checkout, tmp_path / "nowhere")[1]
 
 
+@pytest.mark.tools
 @pytest.mark.parametrize(
     ("options", "tests"),
     [((), "pythons tests/unit/test_old.py"), (("--all",), "not long and not tools and not heavy")],
@@ -219,6 +221,7 @@ def test_tests_run_under_the_other_python_where_there_is_one(
     assert setup.endswith(f"/checkout setup PYTHON=python3.{other}")
 
 
+@pytest.mark.tools
 def test_with_the_archives_smoke_runs_on_them_and_is_checked(
     checkout: Path, tmp_path: Path
 ) -> None:
@@ -268,22 +271,24 @@ def test_the_artifacts_of_quick_that_are_made_have_one_of_each_kind() -> None:
 
 TABLE = "coordinates,measured_on,mean\na,cifar10_lt_tenth,23.3\nb,,\nc,cifar10_lt_tenth,20\n"
 HARMS = {
-    "": ("", ""),
-    "no label": ("Not a reproduction", "A reproduction"),
-    "an empty cell": ("23.3", ""),
-    "another dataset": ("cifar10_lt_tenth", "digits"),
+    "": ("2 cells", "", ""),
+    "no label": ("tables/embedding_norms/table5.md", "Not a reproduction", "A reproduction"),
+    "an empty cell": ("tables/embedding_norms/table5.csv", "23.3", ""),
+    "another dataset": ("tables/embedding_norms/table5.csv", "cifar10_lt_tenth", "digits"),
 }
+"""What is named, and which text is replaced by which."""
 
 
 @pytest.mark.parametrize("harm", HARMS)
 def test_a_complete_and_labelled_table_passes_and_no_other(
-    tmp_path: Path, approve: Approve, harm: str
+    tmp_path: Path, names: Names, harm: str
 ) -> None:
     folder = tmp_path / "tables" / "embedding_norms"
     folder.mkdir(parents=True)
+    place, *change = HARMS[harm]
     for ending, text in {"csv": TABLE, "md": "Not a reproduction: smaller."}.items():
-        (folder / f"table5.{ending}").write_text(text.replace(*HARMS[harm]) if harm else text)
+        (folder / f"table5.{ending}").write_text(text.replace(*change) if harm else text)
     command = [sys.executable, REPOSITORY / ".ci" / "check_smoke.py", tmp_path]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert bool(done.returncode) == bool(harm), done.stderr
-    approve((done.stdout + done.stderr).strip())
+    names((done.stdout + done.stderr).strip(), place)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from ..fixtures import Approve
+from ..fixtures import Names
 from .conftest import Checkout
 
 pytestmark = pytest.mark.tools
@@ -89,10 +89,10 @@ def test_the_poison_is_poison(fresh: Checkout, poison: Path) -> None:
 
 @pytest.mark.parametrize("option", [("--use-conda",), ("--sdm", "conda")], ids=" ".join)
 def test_without_conda_one_sentence_says_so(
-    fresh: Checkout, approve: Approve, option: tuple[str, ...]
+    fresh: Checkout, names: Names, option: tuple[str, ...]
 ) -> None:
     folders = fresh.environment["PATH"].split(os.pathsep)
     without = os.pathsep.join(folder for folder in folders if not (Path(folder) / "conda").exists())
     done = fresh.snakemake("--cores", "1", *option, status=1, PATH=without)
     (said,) = (line for line in (done.stdout + done.stderr).splitlines() if "conda" in line)
-    approve(said)
+    names(said, "hypersphere", "--sdm conda")

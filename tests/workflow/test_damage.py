@@ -16,7 +16,7 @@ import pytest
 
 from hypersphere.config import plan as planning
 
-from ..fixtures import Approve
+from ..fixtures import Names
 from ..harm import flip, truncate
 from .conftest import RUNS, Checkout, another, differing, rules, states
 
@@ -212,12 +212,15 @@ def test_other_code_is_named_and_gives_other_bytes(copy: Checkout) -> None:
     )
 
 
-@pytest.mark.parametrize("options", [("--rerun", "none"), ("--set", "scale=paper")], ids=" ".join)
+@pytest.mark.parametrize(
+    ("place", "options"),
+    [("no run 'none'", ("--rerun", "none")), ("results/paper", ("--set", "scale=paper"))],
+)
 def test_what_is_not_there_is_a_sentence(
-    finished: Checkout, approve: Approve, options: tuple[str, str]
+    finished: Checkout, names: Names, place: str, options: tuple[str, str]
 ) -> None:
     said = finished.hypersphere("verify", *options, status=2).stderr
-    approve(said.strip().replace(str(finished.root), "ROOT"))
+    names(said.strip().replace(f"{finished.root}/", ""), "hypersphere", place)
 
 
 # What cannot be written. A small or read-only file system needs a mount, which an unprivileged user namespace allows.

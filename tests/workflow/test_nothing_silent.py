@@ -4,13 +4,16 @@ import os
 
 import pytest
 
-from ..fixtures import Approve
+from ..fixtures import Names
 from .conftest import Checkout, rules
 
 CONFIG = "config/config.yaml"
 WRONG = (
-    *(b"scale: [\n", None, b"scale: quick # caf\xe9\n", b"__use_yte__: true\nscale: ?'quick'\n"),
-    b"scale: !!python/object/apply:os.system [touch evil]\n",
+    (b"scale: [\n", []),
+    (None, []),
+    (b"scale: quick # caf\xe9\n", []),
+    (b"__use_yte__: true\nscale: ?'quick'\n", ["__use_yte__"]),
+    (b"scale: !!python/object/apply:os.system [touch evil]\n", []),
 )
 """Whatever Snakemake would make of it before we are asked. None: no file. unit/config has the other slips."""
 
@@ -26,33 +29,32 @@ def said(place: Checkout, *options: str, settings: tuple[str, ...] = ()) -> str:
 
 
 @pytest.mark.tools
-def test_a_wrong_config_is_a_sentence(place: Checkout, approve: Approve) -> None:
-    for content in WRONG:
+def test_a_wrong_config_is_a_sentence(place: Checkout, names: Names) -> None:
+    for content, field in WRONG:
         (place.root / CONFIG).unlink(missing_ok=True)
         if content is not None:
             (place.root / CONFIG).write_bytes(content)
-        approve(said(place))
+        names(said(place), CONFIG, *field)
     assert not (place.root / "evil").exists()
 
 
 @pytest.mark.tools
 @pytest.mark.parametrize(
-    "setting",
+    ("setting", "named"),
     [
-        "seeds=[2024-13-45]",
-        "device=cuda",
-        "data_root=nowhere",
-        "only=[nonesuch]",
-        "epochs=1:30",
-        "set=epochs",
-        "epochs={b",
+        ("seeds=[2024-13-45]", "command line: seeds.tables.0"),
+        ("device=cuda", "device"),
+        ("data_root=nowhere", "command line: data_root: nowhere"),
+        ("only=[nonesuch]", "command line: only"),
+        ("epochs=1:30", "command line: epochs"),
+        ("set=epochs", "command line: epochs"),
+        ("epochs={b", "command line: epochs={b"),
     ],
-    ids=str,
 )
 def test_a_wrong_setting_is_a_sentence_and_writes_nothing(
-    fresh: Checkout, approve: Approve, setting: str
+    fresh: Checkout, names: Names, setting: str, named: str
 ) -> None:
-    approve(said(fresh, settings=(setting,)))
+    names(said(fresh, settings=(setting,)), named)
     for folder in ("results", "logs", "data/processed"):
         assert not (fresh.root / folder).exists()
 

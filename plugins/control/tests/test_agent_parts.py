@@ -91,7 +91,7 @@ def test_initial_weights_are_orthogonal_in_the_middle_and_zero_around_it() -> No
 
 
 def test_too_few_pixels_are_refused(refused: Any) -> None:
-    with refused():
+    with refused("pixel_convnet", "size"):
         pixel_convnet(size=8)
 
 

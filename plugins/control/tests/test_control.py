@@ -240,20 +240,23 @@ def test_a_policy_that_is_no_number_ends_training(
 
 
 @pytest.mark.parametrize(
-    "changes",
+    ("field", "changes"),
     [
-        {"method": {"actions": 3}},
-        {"encoder": {"size": 12}},
-        {"optimiser": {"name": "adamw", "learning_rate": 0.3, "weight_decay": 0}},
-        {"schedule": {"shape": "cosine"}},
-        {"batch": {"micro": 4}},
+        ("method.actions", {"method": {"actions": 3}}),
+        ("encoder.size", {"encoder": {"size": 12}}),
+        (
+            "optimiser.name",
+            {"optimiser": {"name": "adamw", "learning_rate": 0.3, "weight_decay": 0}},
+        ),
+        ("schedule", {"schedule": {"shape": "cosine"}}),
+        ("batch.micro", {"batch": {"micro": 4}}),
     ],
     ids=["actions", "size", "optimiser", "schedule", "micro"],
 )
 def test_what_agents_do_not_take_is_refused(
-    tmp_path: Path, changes: dict[str, Any], refused: Any
+    tmp_path: Path, field: str, changes: dict[str, Any], refused: Any
 ) -> None:
-    with refused():
+    with refused("run curl-default-dot-s0-…", field):
         execute(make(**changes), tmp_path)
 
 

@@ -89,7 +89,7 @@ def test_shadows_change_the_frames() -> None:
 
 def test_another_source_and_an_unknown_task_are_refused(tmp_path: Path, refused: Any) -> None:
     for source in (None, Component(name="mnist")):
-        with refused():
+        with refused("control", "dataset.source"):
             Settings.of(source)
     with pytest.raises(HypersphereError):  # the sentence lists the simulator's tasks
         Environment(SMALL._replace(task="swingdown"))

@@ -83,5 +83,5 @@ def test_random_actions_are_right_half_the_time_whatever_the_agent() -> None:
 def test_an_encoder_that_is_no_agents_is_refused(refused: Any) -> None:
     frozen = Agent(1.0)
     frozen.encoder = torch.nn.Flatten()
-    with refused():
+    with refused("score"):
         score(frozen)  # type: ignore[arg-type]

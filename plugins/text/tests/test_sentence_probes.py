@@ -65,7 +65,7 @@ def test_one_class_and_constant_features() -> None:
 
 @pytest.mark.parametrize(("n", "folds"), [(30, 1), (5, 5), (3, 10)])
 def test_too_few_examples_are_a_sentence(n: int, folds: int, refused: Any) -> None:
-    with refused():
+    with refused("cross-validation", "folds"):
         accuracy(
             {"train": torch.randn(n, 2)},
             {"train": torch.zeros(n).long()},
@@ -200,7 +200,7 @@ def test_pairs_are_differences_and_products(refused: Any) -> None:
     # the order of a pair says nothing
     assert torch.equal(of_pairs(torch.cat([v, u], dim=1), 2), expected)
     assert torch.equal(of_pairs(u, 1), u)
-    with refused():
+    with refused("cross-validation"):
         of_pairs(torch.zeros(1, 6), 3)
 
 
@@ -254,5 +254,5 @@ def test_distances_are_of_a_sentence_and_the_next_ones_encoder() -> None:
 )
 def test_distances_need_pairs(shape: tuple[int, ...], refused: Any) -> None:
     given: Any = Sentences({"test": np.zeros(shape, dtype=np.int32)}, {})
-    with refused():
+    with refused("probe sentence_distances"):
         sentence_distances(given)

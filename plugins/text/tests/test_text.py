@@ -125,7 +125,8 @@ CHANGES: dict[str, Callable[[np.ndarray], np.ndarray]] = {
 
 @pytest.mark.parametrize("change", CHANGES)
 def test_other_data_are_refused(tmp_path: Path, change: str, refused: Any) -> None:
-    with refused():
+    dataset = [] if change == "fewer than a batch" else ["dataset pairs"]
+    with refused("run quick_thoughts-default-pairs-s0-…", *dataset):
         execute(make(), tmp_path, CHANGES[change](TOKENS))
 
 

@@ -106,23 +106,28 @@ def test_the_embedded_chapters_are_a_corpus_and_leave_some_for_tasks(tmp_path: P
 
 
 BROKEN = {
-    "missing": ("novels", "other.txt", b""),
-    "nowhere": ("nowhere", "other.txt", b""),
-    "outside": ("../mine", "other.txt", b""),
-    "without texts": ("none", "none/other.md", b""),
-    "encoding": ("mine", "mine/book.txt", b"caf\xe9"),
-    "too short": ("mine", "mine/book.txt", b"One sentence."),
-    "damaged": ("novels", f"{corpora.FOLDER}/anna-karenina.txt", b"Not the novel."),
+    "missing": ("text/books/anna-karenina.txt", "novels", "other.txt", b""),
+    "nowhere": ("corpus nowhere", "nowhere", "other.txt", b""),
+    "outside": ("corpus ../mine", "../mine", "other.txt", b""),
+    "without texts": ("none", "none", "none/other.md", b""),
+    "encoding": ("mine/book.txt", "mine", "mine/book.txt", b"caf\xe9"),
+    "too short": ("corpus mine: book.txt", "mine", "mine/book.txt", b"One sentence."),
+    "damaged": (
+        "text/books/anna-karenina.txt",
+        "novels",
+        f"{corpora.FOLDER}/anna-karenina.txt",
+        b"Not the novel.",
+    ),
 }
-"""The corpus that is asked for, and a file that is there."""
+"""What is named, the corpus that is asked for, and a file that is there."""
 
 
 @pytest.mark.parametrize("broken", BROKEN)
 def test_what_is_missing_or_broken_is_a_sentence(own: Path, broken: str, refused: Any) -> None:
-    name, file, content = BROKEN[broken]
+    place, name, file, content = BROKEN[broken]
     (own / file).parent.mkdir(parents=True, exist_ok=True)
     (own / file).write_bytes(content)
-    with refused():
+    with refused(place):
         corpora.divided(own, name)
 
 
@@ -218,11 +223,11 @@ def test_a_line_is_an_example_in_the_files_encoding(
 
 
 def test_a_missing_and_a_damaged_file_of_a_task_are_refused(tmp_path: Path, refused: Any) -> None:
-    with refused():
+    with refused("text/tasks/TREC.train"):
         text_tasks.task(tmp_path, "trec")
     (tmp_path / text_tasks.FOLDER).mkdir(parents=True)
     (tmp_path / text_tasks.FOLDER / "TREC.train").write_bytes(b"HUM:ind Who?\n")
-    with refused():
+    with refused("text/tasks/TREC.train"):
         text_tasks.task(tmp_path, "trec")
 
 

@@ -6,6 +6,7 @@ examples both arms got right. Two encoders err on the same examples of a test se
 is smaller; so is the error of a mean over seeds. The noise from run to run is in neither, and comes on top.
 """
 
+import itertools
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
@@ -48,12 +49,11 @@ def allowed(cell: Cell, runs: Sequence[int] = RUNS) -> tuple[int, ...]:
         return (cell.n,) if cell.n > 1 else ()
     if not cell.n_test:
         return tuple(runs)
-    printed, assumptions = (
-        grim.Printed(cell.mean, cell.std),
-        grim.Assumptions(Fraction(100, cell.n_test)),
-    )
-    informative = grim.informative(printed, assumptions)
-    return grim.admissible(printed, assumptions, runs) if informative else tuple(runs)
+    printed = grim.Printed(cell.mean, cell.std)
+    as_measured = grim.Assumptions(Fraction(100, cell.n_test))
+    if not grim.informative(printed, as_measured):
+        return tuple(runs)
+    return grim.admissible(printed, as_measured, runs)
 
 
 class Effect(NamedTuple):
@@ -87,24 +87,23 @@ class Effect(NamedTuple):
 
         nan if an arm has one run, or lacks a deviation.
         """
-        sizes = n, other or n
-        if min(sizes) < 2 or not self.has_spreads:
+        other = other or n
+        own, others = deviation(self.cell), deviation(self.baseline)
+        if min(n, other) < 2 or own is None or others is None:
             return math.nan
-        variances = [
-            (deviation(one) or 0.0) ** 2 / size for one, size in zip(self, sizes, strict=True)
-        ]
-        error = math.sqrt(sum(variances))
-        df = sum(variances) ** 2 / sum(
-            of**2 / (size - 1) for of, size in zip(variances, sizes, strict=True)
-        )
-        return t_p(self.difference, error, df)
+        of_cell = own**2 / n
+        of_baseline = others**2 / other
+        variance = of_cell + of_baseline
+        squares = of_cell**2 / (n - 1) + of_baseline**2 / (other - 1)
+        return t_p(self.difference, math.sqrt(variance), variance**2 / squares)
 
     @property
     def runs(self) -> list[tuple[int, int]]:
         """The numbers of runs from 2 that both allow: one number for both, unless one of them prints its own."""
-        own, others = allowed(self.cell), allowed(self.baseline)
-        same = not (self.cell.n or self.baseline.n)
-        return [(n, other) for n in own for other in others if n == other or not same]
+        pairs = itertools.product(allowed(self.cell), allowed(self.baseline))
+        if self.cell.n or self.baseline.n:
+            return list(pairs)
+        return [(n, other) for n, other in pairs if n == other]
 
 
 def effects(cells: Iterable[Cell]) -> Iterator[Effect]:

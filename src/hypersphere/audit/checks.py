@@ -72,7 +72,7 @@ CHECKS: Mapping[str, tuple[str, str]] = {
         "no two columns, or rows, print the same numbers, in place or one place further",
     ),
 }
-"""By name: the title of a check of an audit, and its assumption."""
+"""The checks of an audit, by name, each with its title and its assumption."""
 EXACT = ("range", "average", "grim", "claims")
 """Checks of which numbers that do not fit are impossible under the assumption, and not merely unlikely."""
 
@@ -101,6 +101,9 @@ class Finding(NamedTuple):
         return ", ".join(filter(None, self[1:5])) or "all"
 
 
+NO_TEST_SET = "no number of test examples is given"
+
+
 def audit(
     cells: Sequence[Cell], sentences: Iterable[tuple[str, str]] = (), decimal: str = numerals.POINT
 ) -> list[Finding]:
@@ -109,25 +112,23 @@ def audit(
     ``decimal`` is the mark before the decimals of numbers in sentences.
     """
     tables: dict[str, list[Cell]] = defaultdict(list)
-    for cell in cells:
-        tables[cell.where].append(cell)
     found: list[Finding] = []
     for cell in cells:
-        found += [*within(cell), *granular(cell), *spread(cell)]
+        tables[cell.where].append(cell)
+        for of_cell in (within, granular, spread):
+            found += of_cell(cell)
     for of_table in tables.values():
+        for of_cells in (averages, common_runs, digits, copies):
+            found += of_cells(of_table)
         effects = list(chance.effects(of_table))
-        found += [*averages(of_table), *common_runs(of_table), *digits(of_table), *copies(of_table)]
-        found += [*floors(effects), *welch(effects)]
+        found += floors(effects)
+        found += welch(effects)
     for where, sentence in sentences:
         if where not in tables:
             raise HypersphereError(
                 f"claim '{sentence}': there is no table '{where}' (there is '{next(iter(tables))}')"
             )
-        check, of, numbers = relations.parse(sentence, tables[where], decimal)
-        held, places, fails = relations.outcome([check], numbers)
-        verdict = FITS if held >= relations.HOLDS[of](places) else NOT
-        said = f"“{sentence}” holds in {held} of {places}" + (f"; not at {fails}" if fails else "")
-        found.append(Finding("claims", where, "", "", "", verdict, said, held / places))
+        found.append(spoken(sentence, where, tables[where], decimal))
     order = list(CHECKS)
     return sorted(found, key=lambda one: order.index(one.check))
 
@@ -136,26 +137,39 @@ def _of(check: str, cell: Cell, verdict: str, says: str, value: float = math.nan
     return Finding(check, *cell[:4], verdict, says, value)
 
 
+def _of_table(check: str, where: str, verdict: str, says: str, value: float = math.nan) -> Finding:
+    return Finding(check, where, "", "", "", verdict, says, value)
+
+
+def spoken(sentence: str, where: str, cells: Sequence[Cell], decimal: str) -> Finding:
+    """Whether a sentence holds of the numbers of its table, at as many places as it speaks of."""
+    check, of, numbers = relations.parse(sentence, cells, decimal)
+    held, places, fails = relations.outcome([check], numbers)
+    verdict = FITS if held >= relations.HOLDS[of](places) else NOT
+    says = f"“{sentence}” holds in {held} of {places}"
+    if fails:
+        says += f"; not at {fails}"
+    return _of_table("claims", where, verdict, says, held / places)
+
+
 def within(cell: Cell) -> Iterator[Finding]:
-    """Whether a mean lies in the range that it must have."""
-    mean, slack = Fraction(cell.mean), unit(cell.mean)
-    ends = [("0", mean >= 0), ("100", mean <= 100)] if cell.n_test else []
-    ends += [
-        (f"{end}", mean + slack > Fraction(end) - unit(end))
-        for end in [cell.low]
-        if end is not None
-    ]
-    ends += [
-        (f"{end}", mean - slack < Fraction(end) + unit(end))
-        for end in [cell.high]
-        if end is not None
-    ]
-    outside = [end for end, inside in ends if not inside]
-    if ends:
-        said = (
-            f"{cell.mean} is beyond {outside[0]}" if outside else f"{cell.mean} is within its range"
-        )
-        yield _of("range", cell, NOT if outside else FITS, said)
+    """Whether a mean lies in the range that it must have: a share in 0 to 100, and a mean between its printed ends."""
+    mean = Fraction(cell.mean)
+    slack = unit(cell.mean)
+    inside: dict[str, bool] = {}
+    if cell.n_test:
+        inside = {"0": mean >= 0, "100": mean <= 100}
+    if cell.low is not None:
+        least = Fraction(cell.low) - unit(cell.low)
+        inside[str(cell.low)] = mean + slack > least
+    if cell.high is not None:
+        most = Fraction(cell.high) + unit(cell.high)
+        inside[str(cell.high)] = mean - slack < most
+    beyond = [end for end, holds in inside.items() if not holds]
+    if beyond:
+        yield _of("range", cell, NOT, f"{cell.mean} is beyond {beyond[0]}")
+    elif inside:
+        yield _of("range", cell, FITS, f"{cell.mean} is within its range")
 
 
 def averages(cells: Sequence[Cell]) -> Iterator[Finding]:
@@ -165,96 +179,119 @@ def averages(cells: Sequence[Cell]) -> Iterator[Finding]:
         rows[cell.row, cell.metric].append(cell)
     for row in rows.values():
         others = [cell for cell in row if cell.column.lower() not in AVERAGES]
-        named = [cell for cell in row if cell.column.lower() in AVERAGES]
-        for cell in named if len(others) > 1 else ():
-            mean = sum((Fraction(one.mean) for one in others), Fraction(0)) / len(others)
-            slack = unit(cell.mean) + max(unit(one.mean) for one in others)
-            near = abs(mean - Fraction(cell.mean)) <= slack
-            said = f"{cell.mean}; the mean of {len(others)} columns is {float(mean):.6g}"
-            yield _of("average", cell, FITS if near else NOT, said)
+        if len(others) < 2:
+            continue
+        mean = Fraction(sum(one.mean for one in others)) / len(others)
+        rounding = max(unit(one.mean) for one in others)
+        for cell in row:
+            if cell.column.lower() in AVERAGES:
+                distance = abs(mean - Fraction(cell.mean))
+                near = distance <= unit(cell.mean) + rounding
+                says = f"{cell.mean}; the mean of {len(others)} columns is {float(mean):.6g}"
+                yield _of("average", cell, FITS if near else NOT, says)
 
 
 def granular(cell: Cell) -> Iterator[Finding]:
-    """The numbers of runs that a mean and its standard deviation can be of."""
+    """The numbers of runs that a mean and its standard deviation can be of: in the likeliest way that allows any."""
     if not cell.n_test:
-        yield _of("grim", cell, NEEDS, "no number of test examples is given")
+        yield _of("grim", cell, NEEDS, NO_TEST_SET)
         return
     if not 0 <= cell.mean <= 100:
         return
-    printed, runs = (
-        grim.Printed(cell.mean, cell.std),
-        range(1, grim.MOST + 1) if cell.n is None else [cell.n],
-    )
+    printed = grim.Printed(cell.mean, cell.std)
     ways = grim.ways(cell.n_test, cell.std is not None)
+    runs = [cell.n] if cell.n else range(1, grim.MOST + 1)
     for way, assumptions in ways.items():
         outcomes = {n: grim.fits(printed, n, assumptions) for n in runs}
-        if any(outcome is not False for outcome in outcomes.values()):
-            verdict, said = runs_that_fit(outcomes, grim.informative(printed, assumptions))
-            yield _of("grim", cell, verdict, f"{said} ({way})")
+        if set(outcomes.values()) != {False}:
+            verdict, says = runs_that_fit(outcomes, grim.informative(printed, assumptions))
+            yield _of("grim", cell, verdict, f"{says} ({way})")
             return
-    for n in range(grim.MOST + 1, MANY_RUNS + 1) if cell.n is None else ():
-        outcome = {grim.fits(printed, n, assumptions) for assumptions in ways.values()}
-        if outcome != {False}:
-            said = f"{n} is the smallest" if True in outcome else f"not decided for n = {n}"
-            verdict = FITS if True in outcome else UNINFORMATIVE
-            yield _of("grim", cell, verdict, f"no number of runs up to {grim.MOST}; {said}", n)
-            return
-    runs_said = f"{cell.n} runs" if cell.n else f"any number of runs up to {MANY_RUNS}"
+    yield _of_many(cell, printed, ways) or _of_none(cell)
+
+
+def _of_many(
+    cell: Cell, printed: grim.Printed, ways: Mapping[str, grim.Assumptions]
+) -> Finding | None:
+    """The smallest number of runs above ``grim.MOST`` that a cell can be of, where none is printed."""
+    if cell.n:
+        return None
+    none = f"no number of runs up to {grim.MOST}"
+    for n in range(grim.MOST + 1, MANY_RUNS + 1):
+        outcomes = {grim.fits(printed, n, assumptions) for assumptions in ways.values()}
+        if True in outcomes:
+            return _of("grim", cell, FITS, f"{none}; {n} is the smallest", n)
+        if None in outcomes:
+            return _of("grim", cell, UNINFORMATIVE, f"{none}; not decided for n = {n}", n)
+    return None
+
+
+def _of_none(cell: Cell) -> Finding:
+    runs = f"{cell.n} runs" if cell.n else f"any number of runs up to {MANY_RUNS}"
     deviation = "" if cell.std is None else f" ± {cell.std}"
-    yield _of(
-        "grim",
-        cell,
-        NOT,
-        f"{cell.mean}{deviation} over {cell.n_test} examples is not of {runs_said}",
-    )
+    says = f"{cell.mean}{deviation} over {cell.n_test} examples is not of {runs}"
+    return _of("grim", cell, NOT, says)
 
 
 def runs_that_fit(outcomes: Mapping[int, bool | None], informative: bool) -> tuple[str, str]:
     """The verdict of numbers of runs that were tried, and a sentence."""
     if not informative and all(outcomes.values()):
         return UNINFORMATIVE, "the published decimals allow every number of runs"
-    fitting = ", ".join(str(n) for n, outcome in outcomes.items() if outcome)
-    unknown = ", ".join(str(n) for n, outcome in outcomes.items() if outcome is None)
-    said = [
-        f"n = {fitting}" if fitting else "",
-        f"not decided for n = {unknown}" if unknown else "",
-    ]
-    none = f"no number of runs up to {max(outcomes)}: an assumption fails"
-    return FITS if fitting else UNINFORMATIVE if unknown else NOT, "; ".join(
-        filter(None, said)
-    ) or none
+    fitting = [str(n) for n, fits in outcomes.items() if fits]
+    unknown = [str(n) for n, fits in outcomes.items() if fits is None]
+    says = []
+    if fitting:
+        says.append(f"n = {', '.join(fitting)}")
+    if unknown:
+        says.append(f"not decided for n = {', '.join(unknown)}")
+    if not says:
+        return NOT, f"no number of runs up to {max(outcomes)}: an assumption fails"
+    return FITS if fitting else UNINFORMATIVE, "; ".join(says)
 
 
 def common_runs(cells: Sequence[Cell]) -> Iterator[Finding]:
     """The numbers of runs that all cells of a table allow whose decimals can exclude one."""
-    told = [cell for cell in cells if cell.n is None and cell.n_test and 0 <= cell.mean <= 100]
-    told = [cell for cell in told if unit(cell.mean) < Fraction(100, cell.n_test or 1)]
-    if len(told) > 1:
-        common = grim.common([chance.allowed(cell, range(1, grim.MOST + 1)) for cell in told])
-        said = f"n = {', '.join(map(str, common))} for {len(told)} cells"
-        said = said if common else f"no number of runs up to {grim.MOST} for {len(told)} cells"
-        yield Finding("runs", cells[0].where, "", "", "", FITS if common else NOT, said)
+    allowed = []
+    for cell in cells:
+        if cell.n or not cell.n_test or not 0 <= cell.mean <= 100:
+            continue
+        if unit(cell.mean) < Fraction(100, cell.n_test):
+            allowed.append(chance.allowed(cell, range(1, grim.MOST + 1)))
+    if len(allowed) < 2:
+        return
+    common = ", ".join(map(str, grim.common(allowed)))
+    runs = f"n = {common}" if common else f"no number of runs up to {grim.MOST}"
+    says = f"{runs} for {len(allowed)} cells"
+    yield _of_table("runs", cells[0].where, FITS if common else NOT, says)
 
 
 def spread(cell: Cell) -> Iterator[Finding]:
     """A standard deviation over runs, in units of the test set's floor."""
-    floor, std = chance.floor(cell), chance.deviation(cell)
+    std = chance.deviation(cell)
     if std is None:
         return
     if not cell.n_test:
-        yield _of("spread", cell, NEEDS, "no number of test examples is given")
-    elif floor > 0 and (runs := chance.allowed(cell)):
-        # If each run met its own examples, (n - 1) ratio^2 would be a chi-square; p is two-sided.
-        # A printed 0 may be anything up to ``std``, so that it can only be too small.
-        ratio = std / floor
-        squares = {n - 1: (n - 1) * ratio**2 for n in runs}
-        below = {df: special.chdtr(df, x) for df, x in squares.items()}
-        above = {df: special.chdtrc(df, x) for df, x in squares.items()} if cell.std else {}
-        tails = [min(tail, above.get(df, tail)) for df, tail in below.items()]
-        most_likely = min(1.0, float(2 * max(tails)))
-        printed = f"{cell.std}" if cell.std else f"{cell.std} is at most {std:g}, which"
-        said = f"{printed} is {ratio:.2g} times the floor, {floor:.2g}; p at most {most_likely:.2g}"
-        yield _of("spread", cell, FITS if most_likely >= chance.LEVEL else NOT, said, ratio)
+        yield _of("spread", cell, NEEDS, NO_TEST_SET)
+        return
+    floor = chance.floor(cell)
+    runs = chance.allowed(cell)
+    if not floor > 0 or not runs:
+        return
+    # If each run met its own examples, (n - 1) ratio^2 would be a chi-square; p is two-sided.
+    # A printed 0 may be anything up to ``std``, so that it can only be too small.
+    ratio = std / floor
+    tails = []
+    for n in runs:
+        square = (n - 1) * ratio**2
+        below = special.chdtr(n - 1, square)
+        above = special.chdtrc(n - 1, square)
+        tails.append(min(below, above) if cell.std else below)
+    p = min(1.0, 2 * float(max(tails)))
+    printed = str(cell.std)
+    if not cell.std:
+        printed += f" is at most {std:g}, which"
+    says = f"{printed} is {ratio:.2g} times the floor, {floor:.2g}; p at most {p:.2g}"
+    yield _of("spread", cell, FITS if p >= chance.LEVEL else NOT, says, ratio)
 
 
 def floors(effects: Sequence[chance.Effect]) -> Iterator[Finding]:
@@ -262,52 +299,50 @@ def floors(effects: Sequence[chance.Effect]) -> Iterator[Finding]:
 
     And how many of the table are beyond their error, and how many would be by chance.
     """
-    told = [effect for effect in effects if not math.isnan(effect.z)]
-    adjusted, _ = holm([chance.normal_p(effect.z) for effect in told], chance.LEVEL, len(told))
-    for effect, p in zip(told, adjusted, strict=True):
-        said = f"{_against(effect)}: {effect.z:+.2f} errors of {effect.error:.2g}; Holm p {p:.2g}"
-        inside = abs(effect.z) < chance.CRITICAL
-        yield _of("floor", effect.cell, FITS if inside else BEYOND_TEST_SET, said, effect.z)
+    known = [effect for effect in effects if not math.isnan(effect.z)]
+    p_of = [chance.normal_p(effect.z) for effect in known]
+    adjusted, _ = holm(p_of, chance.LEVEL, len(known))
+    beyond = 0
+    for effect, p in zip(known, adjusted, strict=True):
+        is_beyond = abs(effect.z) >= chance.CRITICAL
+        beyond += is_beyond
+        says = f"{_against(effect)}: {effect.z:+.2f} errors of {effect.error:.2g}; Holm p {p:.2g}"
+        yield _of("floor", effect.cell, BEYOND_TEST_SET if is_beyond else FITS, says, effect.z)
     for effect in effects:
         if not (effect.cell.n_test and effect.baseline.n_test):
-            yield _of(
-                "floor",
-                effect.cell,
-                NEEDS,
-                f"{_against(effect)}: no number of test examples is given",
-            )
-    if told:
-        beyond = sum(abs(effect.z) >= chance.CRITICAL for effect in told)
-        p = chance.as_many_by_chance(beyond, len(told))
-        said = f"{beyond} of {len(told)} beyond; {chance.by_chance(len(told)):.1f} by chance, as many with p {p:.2g}"
+            yield _of("floor", effect.cell, NEEDS, f"{_against(effect)}: {NO_TEST_SET}")
+    if known:
+        p = chance.as_many_by_chance(beyond, len(known))
+        by_chance = chance.by_chance(len(known))
+        says = f"{beyond} of {len(known)} beyond; {by_chance:.1f} by chance, as many with p {p:.2g}"
         verdict = FITS if p >= chance.LEVEL else BEYOND_TEST_SET
-        yield Finding("table", told[0].cell.where, "", "", "", verdict, said, p)
+        yield _of_table("table", known[0].cell.where, verdict, says, p)
 
 
 def welch(effects: Sequence[chance.Effect]) -> Iterator[Finding]:
     """Welch's test of effects at each number of runs that the decimals allow; Holm's p at the smallest."""
-    told = [(effect, effect.runs) for effect in effects if effect.has_spreads]
-    fewest = [effect.p(*runs[0]) if runs else math.nan for effect, runs in told]
-    adjusted, _ = holm(fewest, chance.LEVEL, len(told))
-    for (effect, runs), p_holm in zip(told, adjusted, strict=True):
-        if not runs:
-            yield _of(
-                "welch",
-                effect.cell,
-                UNINFORMATIVE,
-                f"{_against(effect)}: no number of runs fits both",
-            )
+    with_spreads = [effect for effect in effects if effect.has_spreads]
+    p_of: list[dict[tuple[int, int], float]] = []
+    for effect in with_spreads:
+        p_of.append({runs: effect.p(*runs) for runs in effect.runs})
+    fewest = [next(iter(by_runs.values()), math.nan) for by_runs in p_of]
+    adjusted, _ = holm(fewest, chance.LEVEL, len(with_spreads))
+    for effect, by_runs, p_holm in zip(with_spreads, p_of, adjusted, strict=True):
+        if not by_runs:
+            says = f"{_against(effect)}: no number of runs fits both"
+            yield _of("welch", effect.cell, UNINFORMATIVE, says)
             continue
-        p = [effect.p(*pair) for pair in runs]
-        ends = dict(zip(runs[:1] + runs[-1:], p[:1] + p[-1:], strict=True))
-        said = ", ".join(
-            f"p {one:.2g} at n = {n}{f' and {m}' if m != n else ''}" for (n, m), one in ends.items()
-        )
-        below = [one < chance.LEVEL for one in p]
-        verdict = BEYOND_RUNS if all(below) else FITS if not any(below) else UNINFORMATIVE
-        yield _of(
-            "welch", effect.cell, verdict, f"{_against(effect)}: {said}; Holm p {p_holm:.2g}", p[0]
-        )
+        runs = list(by_runs)
+        ends = []
+        for n, other in dict.fromkeys((runs[0], runs[-1])):
+            at = f"{n}" if n == other else f"{n} and {other}"
+            ends.append(f"p {by_runs[n, other]:.2g} at n = {at}")
+        clear = [p < chance.LEVEL for p in by_runs.values()]
+        verdict = UNINFORMATIVE if any(clear) else FITS
+        if all(clear):
+            verdict = BEYOND_RUNS
+        says = f"{_against(effect)}: {', '.join(ends)}; Holm p {p_holm:.2g}"
+        yield _of("welch", effect.cell, verdict, says, by_runs[runs[0]])
 
 
 def _against(effect: chance.Effect) -> str:
@@ -316,26 +351,17 @@ def _against(effect: chance.Effect) -> str:
 
 def digits(cells: Sequence[Cell]) -> Iterator[Finding]:
     """How many numbers of a table end in an odd digit, by metric."""
-    metrics: dict[str, list[Cell]] = defaultdict(list)
+    metrics: dict[str, list[int]] = defaultdict(list)
     for cell in cells:
-        metrics[cell.metric].append(cell)
-    for metric, of_metric in metrics.items():
-        odd, numbers = (
-            sum(cell.mean.as_tuple().digits[-1] % 2 for cell in of_metric),
-            len(of_metric),
-        )
-        p = chance.odd_p(odd, numbers)
-        verdict = UNINFORMATIVE if numbers < FEWEST_DIGITS else FITS if p >= chance.LEVEL else NOT
-        yield Finding(
-            "digits",
-            cells[0].where,
-            "",
-            "",
-            metric,
-            verdict,
-            f"{odd} of {numbers} are odd; p {p:.2g}",
-            p,
-        )
+        metrics[cell.metric].append(cell.mean.as_tuple().digits[-1])
+    for metric, last in metrics.items():
+        odd = sum(digit % 2 for digit in last)
+        p = chance.odd_p(odd, len(last))
+        verdict = FITS if p >= chance.LEVEL else NOT
+        if len(last) < FEWEST_DIGITS:
+            verdict = UNINFORMATIVE
+        says = f"{odd} of {len(last)} are odd; p {p:.2g}"
+        yield _of_table("digits", cells[0].where, verdict, says, p)._replace(metric=metric)
 
 
 def copies(cells: Sequence[Cell]) -> Iterator[Finding]:
@@ -345,20 +371,19 @@ def copies(cells: Sequence[Cell]) -> Iterator[Finding]:
         for cell in cells:
             lines[getattr(cell, kind), cell.metric].append(cell)
         seen: dict[tuple[object, ...], str] = {}
-        for (name, metric), of_line in lines.items():
-            places, means = (
-                tuple(getattr(cell, place) for cell in of_line),
-                tuple(cell.mean for cell in of_line),
-            )
+        for (name, metric), line in lines.items():
+            places = tuple(getattr(cell, place) for cell in line)
+            means = tuple(cell.mean for cell in line)
             moved = ", one place further"
-            for part, twin, numbers, said in (
+            for part, twin, numbers, how in (
                 (places, places, means, ""),
                 ("first", "last", means[:-1], moved),
                 ("last", "first", means[1:], moved),
             ):
                 if len(set(numbers)) < 3:
                     continue
-                if other := seen.get((metric, twin, numbers)):
-                    found = f"{kind} {name} prints {len(numbers)} numbers of {kind} {other}{said}"
-                    yield _of("copies", of_line[0], NOT, found)
+                other = seen.get((metric, twin, numbers))
+                if other:
+                    says = f"{kind} {name} prints {len(numbers)} numbers of {kind} {other}{how}"
+                    yield _of("copies", line[0], NOT, says)
                 seen.setdefault((metric, part, numbers), name)

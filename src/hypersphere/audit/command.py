@@ -6,7 +6,7 @@ that every command starts in less than a second.
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, NoReturn
@@ -26,8 +26,28 @@ EXAMPLES = {
 COLUMNS = "\n".join(f"  {name:<17} {meaning}" for name, meaning in table.COLUMNS.items())
 
 
+Arguments = Mapping[str, dict[str, Any]]
+OF_AUDIT: Arguments = {
+    "numbers": {"metavar": "NUMBERS.csv", "help": "a line for each published number"},
+    "--claims": {"metavar": "FILE", "help": "a sentence a line: 'Table 2: A > B in all columns'"},
+    "--out": {"metavar": "FOLDER", "help": "write a page, its tables and its picture there"},
+}
+OF_GRIM: Arguments = {
+    "mean": {"metavar": "MEAN", "help": "an accuracy in percent, with all its published decimals"},
+    "std": {"nargs": "?", "metavar": "STD", "help": "its standard deviation over runs"},
+    "--n-test": {"required": True, "metavar": "T", "help": "test images"},
+}
+OF_BOTH: Arguments = {
+    "--decimal": {
+        "choices": list(numerals.OTHER),
+        "help": "what stands before decimals: . or ,",
+    },
+}
+"""The arguments of both commands, by name, as argparse takes them."""
+
+
 class Parser(argparse.ArgumentParser):
-    """Its errors are raised, to be one sentence like all others of these commands."""
+    """A parser whose errors are raised, to be one sentence like all others of these commands."""
 
     def error(self, message: str) -> NoReturn:
         raise HypersphereError(message)
@@ -41,23 +61,10 @@ def add(commands: "argparse._SubParsersAction[Any]") -> None:
         "or a sentence is impossible under the assumptions; 2 after an error; 70 after a crash",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    audit.add_argument("numbers", metavar="NUMBERS.csv", help="a line for each published number")
-    audit.add_argument(
-        "--claims", metavar="FILE", help="a sentence a line: 'Table 2: A > B in all columns'"
-    )
-    audit.add_argument(
-        "--out", metavar="FOLDER", help="write a page, its tables and its picture there"
-    )
-    mean = commands.add_parser("grim", description=COMMANDS["grim"])
-    mean.add_argument(
-        "mean", metavar="MEAN", help="an accuracy in percent, with all its published decimals"
-    )
-    mean.add_argument("std", nargs="?", metavar="STD", help="its standard deviation over runs")
-    mean.add_argument("--n-test", required=True, metavar="T", help="test images")
-    for one in (audit, mean):
-        one.add_argument(
-            "--decimal", choices=list(numerals.OTHER), help="what stands before decimals: . or ,"
-        )
+    grim = commands.add_parser("grim", description=COMMANDS["grim"])
+    for command, arguments in ((audit, OF_AUDIT), (grim, OF_GRIM)):
+        for name, about in {**arguments, **OF_BOTH}.items():
+            command.add_argument(name, **about)
 
 
 def main(words: Sequence[str]) -> int:
@@ -78,7 +85,9 @@ def _parsed(words: Sequence[str]) -> argparse.Namespace:
     try:
         return parser.parse_args(words)
     except HypersphereError as error:
-        raise HypersphereError(f"{words[0]}: {error}; for example `{EXAMPLES[words[0]]}`") from None
+        command = words[0]
+        example = EXAMPLES[command]
+        raise HypersphereError(f"{command}: {error}; for example `{example}`") from None
 
 
 def _audit(arguments: argparse.Namespace) -> int:
@@ -88,24 +97,73 @@ def _audit(arguments: argparse.Namespace) -> int:
     for name, given in named.items():
         if given == "":
             raise HypersphereError(f"audit: {name}: must be a name (given: '')")
-    numbers, said, decimal = table.read(Path(arguments.numbers), arguments.decimal)
+    numbers, claims, decimal = table.read(Path(arguments.numbers), arguments.decimal)
     if arguments.claims:
-        said += sentences(Path(arguments.claims), {cell.where for cell in numbers})
-    found = checks.audit(numbers, said, decimal)
+        claims += sentences(Path(arguments.claims), {cell.where for cell in numbers})
+    found = checks.audit(numbers, claims, decimal)
     if arguments.out:
         out = Path(arguments.out)
         out.mkdir(parents=True, exist_ok=True)
-        for name, made in page.FILES.items():
-            (out / name).write_text(made(found), encoding="utf-8")
+        for name, write in page.FILES.items():
+            (out / name).write_text(write(found), encoding="utf-8")
     print(page.markdown(found), end="")
     return int(any(one.impossible for one in found))
 
 
 def _grim(arguments: argparse.Namespace) -> int:
+    """Print how the numbers are read, and the numbers of runs that fit."""
     given = arguments.mean, arguments.std, arguments.n_test, arguments.decimal
-    print(reading(*given))
+    numbers, n_test = _as_read(*given)
+    as_read = " ± ".join(map(str, numbers))
+    says = f"read as {as_read} percent of {n_test} test examples"
+    mean = numbers[0]
+    if 0 < mean < 1 and "%" not in arguments.mean:  # it may have been meant as a share
+        says += f"; for a share of {mean} write {mean.scaleb(2):f}"
+    print(says)
     print("\n".join(of_one(*given)))
     return 0
+
+
+def of_one(mean: str, std: str | None, n_test: str, decimal: str | None = None) -> list[str]:
+    """What ``hypersphere grim`` prints: a line for each way of printing, with the numbers of runs that fit."""
+    from hypersphere.audit import checks, grim
+
+    numbers, examples = _as_read(mean, std, n_test, decimal)
+    printed = grim.Printed(*numbers)
+    lines = []
+    for way, assumptions in grim.ways(examples, std is not None).items():
+        outcomes = {n: grim.fits(printed, n, assumptions) for n in range(1, grim.MOST + 1)}
+        informative = grim.informative(printed, assumptions)
+        _, says = checks.runs_that_fit(outcomes, informative)
+        lines.append(f"{way}: {says}")
+    return lines
+
+
+def _as_read(
+    mean: str, std: str | None, n_test: str, decimal: str | None
+) -> tuple[list[Decimal], int]:
+    """The mean, the deviation if there is one, and the number of test examples that ``hypersphere grim`` is given.
+
+    Raises:
+        HypersphereError: if a number cannot be read, has two readings, or is no percentage.
+    """
+    texts = {"MEAN": mean}
+    if std is not None:
+        texts["STD"] = std
+    if decimal is None:
+        written = [Written(name, text, is_share=True) for name, text in texts.items()]
+        written.append(Written("--n-test", n_test, is_count=True))
+        decimal = numerals.convention("grim", written, points_are_usual=True)
+    examples = numerals.count(n_test, "grim: --n-test", decimal)
+    values = []
+    for name, text in texts.items():
+        value = numerals.number(text, f"grim: {name}", decimal)
+        if not 0 <= value <= 100:
+            raise HypersphereError(
+                f"grim: {name}: must be from 0 to 100 percent (given: '{value}')"
+            )
+        values.append(value)
+    return values, examples
 
 
 def sentences(file: Path, tables: set[str]) -> list[tuple[str, str]]:
@@ -113,54 +171,12 @@ def sentences(file: Path, tables: set[str]) -> list[tuple[str, str]]:
     found = []
     for line in filter(None, map(str.strip, table.text_of(file).splitlines())):
         where, colon, sentence = line.partition(": ")
-        if not colon or where not in tables:
-            where, sentence = (min(tables), line) if len(tables) == 1 else (where, sentence or line)
-        if not line.startswith("#"):
+        if line.startswith("#"):
+            continue
+        if colon and where in tables:
             found.append((where, sentence))
+        elif len(tables) == 1:
+            found.append((min(tables), line))
+        else:
+            found.append((where, sentence or line))
     return found
-
-
-def as_read(
-    mean: str, std: str | None, n_test: str, decimal: str | None = None
-) -> tuple[list[Decimal], int]:
-    """The numbers that ``hypersphere grim`` is given, and the number of test examples.
-
-    Raises:
-        HypersphereError: if a number cannot be read, has two readings, or is no percentage.
-    """
-    texts = {"MEAN": mean} | ({} if std is None else {"STD": std})
-    if decimal is None:
-        numbers = [Written(name, text, is_share=True) for name, text in texts.items()]
-        numbers.append(Written("--n-test", n_test, is_count=True))
-        decimal = numerals.convention("grim", numbers, points_are_usual=True)
-    examples = numerals.count(n_test, "grim: --n-test", decimal)
-    values = {name: numerals.number(text, f"grim: {name}", decimal) for name, text in texts.items()}
-    for name, value in values.items():
-        if not 0 <= value <= Decimal(100):
-            raise HypersphereError(
-                f"grim: {name}: must be from 0 to 100 percent (given: '{value}')"
-            )
-    return list(values.values()), examples
-
-
-def reading(mean: str, std: str | None, n_test: str, decimal: str | None = None) -> str:
-    """How ``hypersphere grim`` reads its numbers. A number below 1 may have been meant as a share."""
-    numbers, examples = as_read(mean, std, n_test, decimal)
-    said = f"read as {' ± '.join(map(str, numbers))} percent of {examples} test examples"
-    if 0 < numbers[0] < 1 and "%" not in mean:
-        said += f"; for a share of {numbers[0]} write {numbers[0].scaleb(2):f}"
-    return said
-
-
-def of_one(mean: str, std: str | None, n_test: str, decimal: str | None = None) -> list[str]:
-    """What ``hypersphere grim`` prints: a line for each way of printing, with the numbers of runs that fit."""
-    from hypersphere.audit import checks, grim
-
-    numbers, examples = as_read(mean, std, n_test, decimal)
-    printed, lines = grim.Printed(*numbers), []
-    for way, assumptions in grim.ways(examples, std is not None).items():
-        outcomes = {n: grim.fits(printed, n, assumptions) for n in range(1, grim.MOST + 1)}
-        lines.append(
-            f"{way}: {checks.runs_that_fit(outcomes, grim.informative(printed, assumptions))[1]}"
-        )
-    return lines

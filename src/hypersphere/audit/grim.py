@@ -5,7 +5,6 @@ An accuracy over T test images is a whole number of hits times 100 / T, so that 
 test set. That is a statement about assumptions, never about people. GRIM: Brown and Heathers 2017; GRIMMER: Anaya 2016.
 """
 
-import itertools
 import math
 from collections.abc import Sequence
 from decimal import Decimal
@@ -46,32 +45,31 @@ OVER_N = "standard deviation over n, not n - 1"
 @cache
 def ways(n_test: int, std: bool) -> dict[str, Assumptions]:
     """The ways in which a mean over ``n_test`` images can have been printed, the likeliest first."""
-    found, either = {}, (False, True)
-    for over_n, rounded, truncated in itertools.product(
-        either if std else either[:1], either, either
-    ):
-        names = [
-            name
-            for name, on in ((TRUNCATED, truncated), (RUNS_ROUNDED, rounded), (OVER_N, over_n))
-            if on
-        ]
-        step = Fraction(1, 100) if rounded else Fraction(100, n_test)
-        found["; ".join(names) or MEASURED] = Assumptions(
-            step, "truncated" if truncated else "rounded", 0 if over_n else 1
-        )
+    found = {}
+    for over_n in (False, True) if std else (False,):
+        for runs_rounded in (False, True):
+            for truncated in (False, True):
+                on = {TRUNCATED: truncated, RUNS_ROUNDED: runs_rounded, OVER_N: over_n}
+                name = "; ".join(name for name, is_on in on.items() if is_on) or MEASURED
+                found[name] = Assumptions(
+                    step=Fraction(1, 100) if runs_rounded else Fraction(100, n_test),
+                    rounding="truncated" if truncated else "rounded",
+                    ddof=0 if over_n else 1,
+                )
     return found
 
 
 def admissible(
     printed: Printed, assumptions: Assumptions, runs: Sequence[int] = range(1, MOST + 1)
 ) -> tuple[int, ...]:
-    """Those of the numbers of runs that can have been printed so; a number that was not decided is among them."""
+    """The numbers of runs that can have been printed so; a number that was not decided is among them."""
     return tuple(n for n in runs if fits(printed, n, assumptions) is not False)
 
 
 def common(cells: Sequence[Sequence[int]]) -> tuple[int, ...]:
     """The numbers of runs that all cells allow."""
-    return tuple(n for n in range(1, MOST + 1) if cells and all(n in allowed for allowed in cells))
+    by_all = set.intersection(*map(set, cells)) if cells else set()
+    return tuple(n for n in range(1, MOST + 1) if n in by_all)
 
 
 def informative(printed: Printed, assumptions: Assumptions) -> bool:
@@ -85,35 +83,51 @@ def fits(printed: Printed, n: int, assumptions: Assumptions) -> bool | None:
     One run has no standard deviation: it fits only a printed 0, or none.
     """
     # As text, because 61.8 and 61.800 are equal decimals and not the same print.
-    return _fits(
-        str(printed.mean), None if printed.std is None else str(printed.std), n, assumptions
-    )
+    std = None if printed.std is None else str(printed.std)
+    return _fits(str(printed.mean), std, n, assumptions)
 
 
 @cache
 def _fits(mean: str, std: str | None, n: int, assumptions: Assumptions) -> bool | None:
     most, means, squares = _in_steps(mean, std, assumptions)
-    totals = range(max(means.first(n), 0), min(means.last(n), n * most) + 1)
-    if not totals or squares is None or n == 1:
-        return bool(totals) and (std is None or not Decimal(std))
+    fewest = max(means.first(n), 0)
+    largest = min(means.last(n), n * most)
+    totals = range(fewest, largest + 1)
+    if not totals:
+        return False
+    if squares is None or n == 1:
+        return std is None or not Decimal(std)
     # n times the sum of squares, less the squared sum: the same for all numbers moved by a constant.
     scale = n * (n - assumptions.ddof)
-    least, highest = squares.first(scale), squares.last(scale)
-    # The largest spread of n numbers from 0 to most with one of these sums has as many ends of the range as the sum
-    # allows. Between sums that ends alone make it is convex.
-    ends = {totals[0], totals[-1], *(full * most for full in range(n + 1) if full * most in totals)}
-    if least > max(
-        n * (total // most * most**2 + (total % most) ** 2) - total**2 for total in ends
-    ):
+    least = squares.first(scale)
+    highest = squares.last(scale)
+    if least > _largest_spread(n, most, totals):
         return False
-    tried = totals[: TRIES // (2 * _reach(n, highest) if n == 3 else 64)]
+    cost = 2 * _reach(n, highest) if n == 3 else 64
+    tried = totals[: TRIES // cost]
     unknown = len(tried) < len(totals)
     for total in tried:
-        found = _exist(n, total, -(-(least + total**2) // n), (highest + total**2) // n, most)
-        if found:
+        low = -(-(least + total**2) // n)
+        high = (highest + total**2) // n
+        exists = _exist(n, total, low, high, most)
+        if exists:
             return True
-        unknown = unknown or found is None
+        unknown = unknown or exists is None
     return None if unknown else False
+
+
+def _largest_spread(n: int, most: int, totals: range) -> int:
+    """The largest spread of n numbers from 0 to ``most`` with one of these sums.
+
+    It has as many ends of the range as the sum allows. Between sums that ends alone make it is convex.
+    """
+    of_ends = {full * most for full in range(n + 1)}
+    largest = 0
+    for total in {totals[0], totals[-1], *of_ends.intersection(totals)}:
+        full, part = divmod(total, most)
+        squares = full * most**2 + part**2
+        largest = max(largest, n * squares - total**2)
+    return largest
 
 
 class _Interval(NamedTuple):
@@ -144,15 +158,18 @@ def _in_steps(
     truncated = assumptions.rounding == "truncated"
 
     def interval(number: str) -> tuple[Fraction, Fraction]:
-        one, value = unit(Decimal(number)), Fraction(number)
-        low, high = (value, value + one) if truncated else (value - one / 2, value + one / 2)
-        return low / assumptions.step, high / assumptions.step
+        value = Fraction(number)
+        one = unit(Decimal(number))
+        below = 0 if truncated else one / 2
+        above = one if truncated else one / 2
+        return (value - below) / assumptions.step, (value + above) / assumptions.step
 
     squares = None
     if std is not None:
         low, high = interval(std)
         squares = _Interval(max(low, Fraction(0)) ** 2, high**2, truncated)
-    return math.floor(100 / assumptions.step), _Interval(*interval(mean), truncated), squares
+    most = math.floor(100 / assumptions.step)
+    return most, _Interval(*interval(mean), truncated), squares
 
 
 def _reach(n: int, spread: int) -> int:
@@ -167,36 +184,50 @@ def _exist(n: int, total: int, low: int, high: int, most: int) -> bool | None:
     """
     whole, rest = divmod(total, n)
     full, part = divmod(total, most)
-    # squares are odd where sums are
-    low = max(low + (low - total) % 2, n * whole**2 + rest * (2 * whole + 1))
-    high = min(high, full * most**2 + part**2)
+    least = n * whole**2 + rest * (2 * whole + 1)
+    largest = full * most**2 + part**2
+    low += (low - total) % 2  # squares are odd where sums are
+    low = max(low, least)
+    high = min(high, largest)
     if low > high:
         return False
     if n < 4:
-        # Of two numbers the difference is even as the sum is. Of three, each first that can be is tried.
-        mean, reach = total // 3, _reach(3, 3 * high - total**2)
-        first = (
-            np.arange(max(mean - reach, 0), min(mean + 1 + reach, most) + 1)
-            if n == 3
-            else np.zeros(1, np.int64)
-        )
-        others, most_square = total - first, 2 * (high - first**2) - (total - first) ** 2
-        root = np.sqrt(np.maximum(most_square, 0)).astype(np.int64)
-        # a square root in floating point may be one too large, or too small
-        root -= root**2 > most_square
-        root += (root + 1) ** 2 <= most_square
-        furthest = np.minimum(np.minimum(others, 2 * most - others), root)
-        furthest -= (furthest - others) % 2
-        least_square = 2 * (low - first**2) - others**2
-        return bool(((most_square >= 0) & (furthest >= 0) & (furthest**2 >= least_square)).any())
+        return _few_exist(n, total, low, high, most)
     last = min(high, low + 2)
     if _reach(n, n * last - total**2) > min(whole, most - whole - 1):
         return None
     # Pair four numbers in three ways: the sum of one pair less that of the other has the parity of the sum, and the
     # three squares add up to 4 · squares - sum². Any odd ones do, and of even ones those whose quarter is a sum of
     # three squares. One more number can make the sum of four odd.
-    quarters = range(low - total**2 // 4, last - total**2 // 4 + 1, 2)
-    return n > 4 or total % 2 == 1 or any(_is_three_squares(quarter) for quarter in quarters)
+    if n > 4 or total % 2 == 1:
+        return True
+    quarter = total**2 // 4
+    return any(map(_is_three_squares, range(low - quarter, last - quarter + 1, 2)))
+
+
+def _few_exist(n: int, total: int, low: int, high: int, most: int) -> bool:
+    """The same of two or three numbers, by trial: of three, each first that can be.
+
+    The difference of the other two is even as their sum is, and its square is what their squares leave.
+    """
+    first = np.zeros(1, np.int64)
+    if n == 3:
+        mean = total // 3
+        reach = _reach(3, 3 * high - total**2)
+        lowest = max(mean - reach, 0)
+        highest = min(mean + 1 + reach, most)
+        first = np.arange(lowest, highest + 1)
+    others = total - first
+    most_square = 2 * (high - first**2) - others**2
+    least_square = 2 * (low - first**2) - others**2
+    root = np.sqrt(np.maximum(most_square, 0)).astype(np.int64)
+    # a square root in floating point may be one too large, or too small
+    root -= root**2 > most_square
+    root += (root + 1) ** 2 <= most_square
+    furthest = np.minimum(np.minimum(others, 2 * most - others), root)
+    furthest -= (furthest - others) % 2
+    possible = (most_square >= 0) & (furthest >= 0) & (furthest**2 >= least_square)
+    return bool(possible.any())
 
 
 def _is_three_squares(number: int) -> bool:

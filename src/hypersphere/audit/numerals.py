@@ -56,14 +56,14 @@ class Written(NamedTuple):
     @property
     def readings(self) -> dict[str, Decimal]:
         """What it can be, by the mark before decimals."""
-        found: dict[str, Decimal] = {}
+        readings: dict[str, Decimal] = {}
         for mark in OTHER:
             value = read(self.text, mark)
             is_whole = COUNT.fullmatch(_without_thousands(self.text, mark))
             if value is not None and (is_whole or not self.is_count):
-                found[mark] = value
-        possible = {mark: value for mark, value in found.items() if value <= 100}
-        return possible if self.is_share and possible else found
+                readings[mark] = value
+        possible = {mark: value for mark, value in readings.items() if value <= 100}
+        return possible if self.is_share and possible else readings
 
 
 def _plain(text: str) -> str:
@@ -88,18 +88,20 @@ def number(text: str, where: str, mark: str) -> Decimal:
         raise HypersphereError(
             f"{where}: must have its decimals after a {NAMES[mark]} (given: '{text}')"
         )
-    exponent = value.as_tuple().exponent if value is not None else None
-    if (
-        value is None
-        or not isinstance(exponent, int)
-        or exponent < -DECIMALS
-        or value.adjusted() > DECIMALS
-    ):
+    if value is None or _decimals(value) > DECIMALS or value.adjusted() > DECIMALS:
         raise HypersphereError(
             f"{where}: must be a number, with {DECIMALS} decimals at most (given: '{text}')"
         )
-    value = value.quantize(Decimal(1)) if exponent > 0 else value
-    return value if value else abs(value)
+    if _decimals(value) < 0:  # 1e3
+        value = value.quantize(Decimal(1))
+    return value or abs(value)  # no -0
+
+
+def _decimals(value: Decimal) -> int:
+    """The number of its decimals; less than 0 where its last zeros are written as a power."""
+    exponent = value.as_tuple().exponent
+    assert isinstance(exponent, int), "a printed number is finite"
+    return -exponent
 
 
 def count(text: str, where: str, mark: str) -> int:
@@ -115,9 +117,7 @@ def count(text: str, where: str, mark: str) -> int:
 
 def unit(printed: Decimal) -> Fraction:
     """One unit of the last printed decimal."""
-    exponent = printed.as_tuple().exponent
-    assert isinstance(exponent, int), "a printed number is finite"
-    return Fraction(10) ** exponent
+    return Fraction(10) ** -_decimals(printed)
 
 
 def convention(table: str, numbers: Iterable[Written], points_are_usual: bool) -> str:
@@ -131,24 +131,28 @@ def convention(table: str, numbers: Iterable[Written], points_are_usual: bool) -
         HypersphereError: if two numbers tell opposite, or if no number tells and some have two readings.
     """
     telling: dict[str, Written] = {}
-    open_: Written | None = None
+    open_: list[Written] = []
     only_points = points_are_usual
     for one in numbers:
         readings = one.readings
         if len(readings) == 1:
-            telling.setdefault(next(iter(readings)), one)
+            (mark,) = readings
+            telling.setdefault(mark, one)
         has_two = len(set(readings.values())) == 2
-        open_ = open_ or (one if has_two else None)
-        only_points = only_points and (one.is_count or (has_two and POINT in one.text))
+        if has_two:
+            open_.append(one)
+        if not one.is_count and not (has_two and POINT in one.text):
+            only_points = False
     if len(telling) > 1:
         point, comma = telling[POINT], telling[COMMA]
         raise HypersphereError(
             f"{table}: {point.where}: '{point.text}' needs a decimal point, and {comma.where}: "
             f"'{comma.text}' a decimal comma; write all numbers in one way"
         )
-    if telling or open_ is None or only_points:
+    if telling or not open_ or only_points:
         return next(iter(telling), POINT)
-    either = " or ".join(map(str, open_.readings.values()))
+    first = open_[0]
+    either = " or ".join(map(str, first.readings.values()))
     raise HypersphereError(
-        f"{table}: {open_.where}: '{open_.text}' can be {either}; give --decimal . or --decimal , to say which"
+        f"{table}: {first.where}: '{first.text}' can be {either}; give --decimal . or --decimal , to say which"
     )

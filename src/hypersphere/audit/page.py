@@ -1,13 +1,16 @@
-"""What an audit found, as Markdown, HTML, CSV, JSON and a picture of its effects."""
+"""What an audit found, as Markdown, HTML, CSV, JSON and a picture of its effects; their words are in templates/."""
 
 import csv
 import html
 import io
-import itertools
 import json
 import math
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import jinja2
 
 from hypersphere.audit.checks import (
     BEYOND_RUNS,
@@ -28,64 +31,78 @@ TOLD = (NOT, BEYOND_TEST_SET, BEYOND_RUNS)
 LISTED = 200  # the findings of one check that a page lists; the CSV and JSON have all
 DRAWN = 2000  # the effects that the picture shows at most
 ROWS = 40  # effects that have a row of their own in the picture
+LINE = 20  # pixels of a row
 LONGEST = 48  # characters of a row's name in the picture
+WIDTH = 480.0  # pixels between the names of rows and the right margin
+TICKS = (-100, -50, -20, -10, -5, -2, 0, 2, 5, 10, 20, 50, 100)
 LIMITS = (
     "A dropped last batch or a padded one changes the number of examples; a mean of accuracies by class, over splits "
     "or over datasets has another granularity and another floor. Numbers that are quoted from elsewhere may be of "
     "other runs. An audit says which assumptions the published numbers fit. It cannot say how they came about. A table "
     "that fits everything may still be wrong."
 )
-
-
+TEMPLATES = Path(__file__).with_name("templates")
 Findings = Sequence[Finding]
 
 
+def _source(name: str) -> str:
+    """A template. A page and a picture are one line, so that those of their templates are joined."""
+    text = (TEMPLATES / name).read_text(encoding="utf-8")
+    return text if name == "audit.md" else "".join(map(str.strip, text.splitlines()))
+
+
+ENVIRONMENT = jinja2.Environment(
+    loader=jinja2.FunctionLoader(_source), trim_blocks=True, undefined=jinja2.StrictUndefined
+)
+ENVIRONMENT.filters["escape"] = html.escape
+ENVIRONMENT.globals |= {
+    "NOT": NOT,
+    "LISTED": LISTED,
+    "DRAWN": DRAWN,
+    "LINE": LINE,
+    "LONGEST": LONGEST,
+    "LIMITS": LIMITS,
+    "STYLE": (TEMPLATES / "audit.css").read_text(encoding="utf-8").rstrip(),
+}
+
+
+def _filled(name: str, **values: Any) -> str:
+    return ENVIRONMENT.get_template(name).render(values) + "\n"
+
+
 def headline(findings: Findings) -> str:
-    if impossible := sum(one.impossible for one in findings):
+    """What an audit says in one sentence."""
+    impossible = sum(one.impossible for one in findings)
+    if impossible:
         return f"{counted(impossible, 'finding')} that no chance explains under the assumptions stated."
     return "Every published number is possible under the assumptions stated."
 
 
-def _counts(findings: Findings) -> list[tuple[str, ...]]:
+def _counts(findings: Findings) -> dict[str, Any]:
     """The head and a row for each check that found something, with a column for each verdict that was given."""
     counts = Counter((one.check, one.verdict) for one in findings)
     given = {one.verdict for one in findings}
     verdicts = [verdict for verdict in VERDICTS if verdict in given]
-    lines: list[tuple[str, ...]] = [("Check", *verdicts, "Assumption")]
+    rows = []
     for check, (title, assumption) in CHECKS.items():
-        row = [counts[check, verdict] for verdict in verdicts]
-        if any(row):
-            lines.append((title, *map(str, row), assumption))
-    return lines
-
-
-def _listed(verdict: str, number: int, assumption: str) -> str:
-    """The sentence above findings of a verdict. An effect that exceeds noise is good news, and no misfit."""
-    if verdict == NOT:
-        return f"Not so in {number}: {assumption}."
-    return f"{verdict.capitalize()} in {number}. The check supposes that {assumption}."
+        numbers = [counts[check, verdict] for verdict in verdicts]
+        if any(numbers):
+            rows.append((title, *map(str, numbers), assumption))
+    return {"head": ("Check", *verdicts, "Assumption"), "counts": rows}
 
 
 def markdown(findings: Findings) -> str:
-    """The counts of each check, and the findings that do not fit, or exceed noise."""
-
-    def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-        lines = [
-            head,
-            ["---"] * len(head),
-            *([cell.replace("|", "\\|") for cell in row] for row in rows),
-        ]
-        return "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"
-
-    head, *counts = _counts(findings)
-    parts = [f"# Audit of published numbers\n\n{headline(findings)}\n", table(head, counts)]
-    for (name, (title, assumption)), verdict in itertools.product(CHECKS.items(), TOLD):
-        told = [one for one in findings if one.check == name and one.verdict == verdict]
-        if told:
-            rest = f"\n{len(told) - LISTED} more are in audit.csv.\n" if len(told) > LISTED else ""
-            rows = table(("Where", "Found"), ((one.place, one.says) for one in told[:LISTED]))
-            parts.append(f"## {title}\n\n{_listed(verdict, len(told), assumption)}\n\n{rows}{rest}")
-    return "\n".join([*parts, LIMITS]) + "\n"
+    """The counts of each check, and the findings that do not fit, or exceed noise, which is good news."""
+    by_verdict: dict[tuple[str, str], list[tuple[str, str]]] = defaultdict(list)
+    for one in findings:
+        by_verdict[one.check, one.verdict].append((one.place, one.says))
+    sections = []
+    for check, about in CHECKS.items():
+        for verdict in TOLD:
+            if (check, verdict) in by_verdict:
+                sections.append((*about, verdict, by_verdict[check, verdict]))
+    headed = headline(findings)
+    return _filled("audit.md", headline=headed, sections=sections, **_counts(findings))
 
 
 def as_csv(findings: Findings) -> str:
@@ -95,20 +112,25 @@ def as_csv(findings: Findings) -> str:
     writer.writerow([*Finding._fields, "assumption"])
     for one in findings:
         value = "" if math.isnan(one.value) else f"{one.value:.6g}"
-        writer.writerow([*one[:-1], value, CHECKS[one.check][1]])
+        _, assumption = CHECKS[one.check]
+        writer.writerow([*one[:-1], value, assumption])
     return text.getvalue()
 
 
 def as_json(findings: Findings) -> str:
     """All checks with their assumptions, and all findings."""
-    found = [
-        one._asdict() | {"value": None if math.isnan(one.value) else one.value} for one in findings
-    ]
     checks = {
         name: {"title": title, "assumption": assumption, "exact": name in EXACT}
         for name, (title, assumption) in CHECKS.items()
     }
+    found = [
+        one._asdict() | {"value": None if math.isnan(one.value) else one.value} for one in findings
+    ]
     return json.dumps({"headline": headline(findings), "checks": checks, "findings": found}) + "\n"
+
+
+def _effects(findings: Findings) -> list[Finding]:
+    return [one for one in findings if one.check == "floor" and math.isfinite(one.value)]
 
 
 def svg(findings: Findings) -> str:
@@ -116,103 +138,49 @@ def svg(findings: Findings) -> str:
 
     Each has a row; if there are more than ``ROWS``, each table has one.
     """
-    effects = [one for one in findings if one.check == "floor" and math.isfinite(one.value)][:DRAWN]
-    rows: dict[str, list[Finding]] = {}
+    effects = _effects(findings)[:DRAWN]
+    rows: dict[str, list[Finding]] = defaultdict(list)
     for one in effects:
-        rows.setdefault(one.place if len(effects) <= ROWS else one.where, []).append(one)
+        rows[one.place if len(effects) <= ROWS else one.where].append(one)
     most = max([3.0, *(1.1 * abs(one.value) for one in effects)])
-    left, width, line = 12 + 6.6 * min(max(map(len, rows), default=0), LONGEST), 480.0, 20
-    bottom = line * len(rows) + 8
+    longest = max(map(len, rows), default=0)
+    left = 12 + 6.6 * min(longest, LONGEST)
 
-    def x(z: float) -> float:
-        scaled = [
-            v / 2 if abs(v) <= 2 else math.copysign(1 + math.log2(abs(v) / 2) / 1.5, v)
-            for v in (z, most)
-        ]
-        return left + width / 2 * (1 + scaled[0] / scaled[1])
+    def scaled(z: float) -> float:
+        if abs(z) <= 2:
+            return z / 2
+        return math.copysign(1 + math.log2(abs(z) / 2) / 1.5, z)
 
-    def write(at: float, y: float, said: str, anchor: str = "middle") -> str:
-        return f'<text x="{at:.1f}" y="{y:.1f}" text-anchor="{anchor}">{html.escape(said)}</text>'
+    def x(z: float) -> str:
+        return f"{left + WIDTH / 2 * (1 + scaled(z) / scaled(most)):.1f}"
 
-    parts = [f'<path d="M{x(-1.96):.1f} 4H{x(1.96):.1f}V{bottom}H{x(-1.96):.1f}Z" fill="#e9e9e9"/>']
-    for z in (-100, -50, -20, -10, -5, -2, 0, 2, 5, 10, 20, 50, 100):
-        if abs(z) <= most:
-            parts.append(f'<path d="M{x(z):.1f} 4V{bottom}" stroke="#ccc" stroke-width=".6"/>')
-            parts.append(write(x(z), bottom + 16, f"{z}".replace("-", "−")))
-    parts.append(
-        write(
-            left + width / 2,
-            bottom + 36,
-            "effect / the error that the size of the test set gives it",
-        )
+    return _filled(
+        "effects.svg",
+        x=x,
+        rows=rows,
+        ticks=[z for z in TICKS if abs(z) <= most],
+        names_end=f"{left - 6:.1f}",
+        width=round(left + WIDTH + 12),
+        bottom=LINE * len(rows) + 8,
     )
-    for at, (name, of_row) in enumerate(rows.items()):
-        y = line * at + 18
-        parts.append(
-            write(
-                left - 6, y + 4, name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…", "end"
-            )
-        )
-        for one in of_row:
-            marker = f'<circle cx="{x(one.value):.1f}" cy="{y}" r="3.5" fill="#3465a4" fill-opacity=".75">'
-            parts.append(
-                f"{marker}<title>{html.escape(f'{one.place}: {one.says}')}</title></circle>"
-            )
-    right, height = round(left + width + 12), bottom + 44
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {right} {height}" width="{right}" height="{height}" '
-        'role="img" aria-label="Effects in units of their floor" font-family="sans-serif" font-size="12" fill="#222">'
-        f"{''.join(parts)}</svg>\n"
-    )
-
-
-STYLE = """body{font:16px/1.5 sans-serif;max-width:70rem;margin:2rem auto;padding:0 1rem;color:#222}
-table{border-collapse:collapse;margin:.5rem 0 1.5rem;font-size:.9rem}
-th,td{text-align:left;vertical-align:top;padding:.25rem .7rem;border-bottom:1px solid #ddd}
-td.n{text-align:right;font-variant-numeric:tabular-nums}tr.not td{font-weight:600}svg{max-width:100%;height:auto}
-.note{color:#555;font-size:.9rem}"""
 
 
 def page(findings: Findings) -> str:
     """One self-contained page: the counts, the picture, and what each check found, what does not fit first."""
-
-    def row(cells: Sequence[str], kind: str = "td") -> str:
-        counts = [' class="n"' if kind == "td" and cell.isdecimal() else "" for cell in cells]
-        inside = "".join(
-            f"<{kind}{of}>{html.escape(cell)}</{kind}>"
-            for cell, of in zip(cells, counts, strict=True)
-        )
-        mark = ' class="not"' if NOT in cells[1:2] else ""
-        return f"<tr{mark}>{inside}</tr>"
-
-    parts = [f"<h1>Audit of published numbers</h1><p>{headline(findings)}</p>"]
-    head, *counts = _counts(findings)
-    parts.append(f"<table>{row(head, 'th')}{''.join(map(row, counts))}</table>")
-    if drawn := sum(one.check == "floor" and math.isfinite(one.value) for one in findings):
-        parts.append(
-            f"<h2>Effects in units of the test set's own error</h2>{svg(findings)}<p class='note'>A marker for each "
-            "row less its baseline. Grey: within 1.96 standard errors, which the size of the test set alone gives one "
-            "effect in twenty to be beyond. Linear up to 2, logarithmic beyond. "
-            f"{f'The first {DRAWN} of {drawn}.' if drawn > DRAWN else ''}</p>"
-        )
-    for name, (title, assumption) in CHECKS.items():
-        quiet = (NEEDS, FITS) if name == "range" else (NEEDS,)
-        told = [one for one in findings if one.check == name and one.verdict not in quiet]
-        told.sort(key=lambda one: one.verdict not in TOLD)
-        if told:
-            rows = "".join(row((one.place, one.verdict, one.says)) for one in told[:LISTED])
-            more = (
-                f"<p class='note'>{len(told) - LISTED} more are in audit.csv.</p>"
-                if len(told) > LISTED
-                else ""
-            )
-            parts.append(
-                f"<h2>{title}</h2><p>Assumption: {html.escape(assumption)}.</p>"
-                f"<table>{row(('Where', 'Verdict', 'Found'), 'th')}{rows}</table>{more}"
-            )
-    return (
-        f'<!doctype html><html lang="en"><meta charset="utf-8"><title>Audit of published numbers</title>'
-        f"<style>{STYLE}</style>{''.join(parts)}<h2>Limits</h2><p>{LIMITS}</p></html>\n"
+    sections = []
+    for check, about in CHECKS.items():
+        quiet = (NEEDS, FITS) if check == "range" else (NEEDS,)
+        shown = [one for one in findings if one.check == check and one.verdict not in quiet]
+        shown.sort(key=lambda one: one.verdict not in TOLD)
+        if shown:
+            sections.append((*about, [(one.place, one.verdict, one.says) for one in shown]))
+    return _filled(
+        "audit.html",
+        headline=headline(findings),
+        sections=sections,
+        drawn=len(_effects(findings)),
+        svg=svg(findings),
+        **_counts(findings),
     )
 
 

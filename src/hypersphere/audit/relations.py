@@ -6,6 +6,7 @@ such as ``A > B in all columns`` or ``A - B up to 3.2`` is short for one.
 
 import difflib
 import re
+from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import NamedTuple
@@ -30,7 +31,7 @@ HOLDS: Mapping[str, Callable[[int], int]] = {
     "most": lambda places: places // 2 + 1,
     "some": lambda places: 1,
 }
-"""In how many of its places a sentence must hold: all, more than half, or one."""
+"""The number of places in which a sentence must hold: all, more than half, or one."""
 FORMS = (
     "'A > B', 'A beats B', 'A - B up to 3.2', 'A - B on average +1.4' or 'A at least 90', where A and B are rows; "
     "'in all columns', 'in most columns', 'in some columns' or 'in COLUMN, COLUMN' may follow, and 'for METRIC'"
@@ -86,32 +87,45 @@ class Check(NamedTuple):
         chosen = _select(cells, numbers)
         if self.minus is None:
             return chosen
-        chosen_of = (
-            max if (self.relation in ("above", "at least")) == (self.against == "all") else min
-        )
+        larger_is_meant = self.relation in ("above", "at least")
+        pick = max if larger_is_meant == (self.against == "all") else min
         compared = []
         for cell in chosen:
-            wanted = {key: [value] for key, value in _without_reading(cell.at).items()} | dict(
-                self.minus
-            )
-            alike = [
-                one
+            at = _without_reading(cell.at)
+            wanted = {**{key: [value] for key, value in at.items()}, **self.minus}
+            others = [
+                one.value
                 for one in _select(wanted, numbers)
-                if one.at.keys() - {READING} == wanted.keys()
+                if one is not cell and one.at.keys() - {READING} == wanted.keys()
             ]
-            others = [one.value for one in alike if one is not cell]
             if not others:
                 raise ValueError(f"minus: {self.minus} is the cell itself")
-            compared.append(cell._replace(value=cell.value - chosen_of(others)))
+            compared.append(cell._replace(value=cell.value - pick(others)))
         return compared
 
     def _taken(self, cells: Sequence[Number]) -> dict[str, float]:
-        groups: dict[str, list[float]] = {}
+        groups: dict[str, list[float]] = defaultdict(list)
         for cell in cells:
-            groups.setdefault(
-                text({key: cell.at[key] for key in self.by if key in cell.at}), []
-            ).append(cell.value)
-        return {group: float(TAKE[self.take](values)) for group, values in groups.items()}
+            place = {key: cell.at[key] for key in self.by if key in cell.at}
+            groups[text(place)].append(cell.value)
+        take = TAKE[self.take]
+        return {group: float(take(values)) for group, values in groups.items()}
+
+    def holds(self, value: float) -> bool:
+        """Whether one number has the relation."""
+        low, high = self.than[0], self.than[-1]
+        return HOLD[self.relation](value, low, high)
+
+
+HOLD: Mapping[str, Callable[[float, float, float], bool]] = {
+    "above": lambda value, low, high: value > low + ROUNDING,
+    "at least": lambda value, low, high: value >= low - ROUNDING,
+    "below": lambda value, low, high: value < low - ROUNDING,
+    "at most": lambda value, low, high: value <= low + ROUNDING,
+    "within": lambda value, low, high: abs(value) <= low + ROUNDING,
+    "between": lambda value, low, high: low - ROUNDING <= value <= high + ROUNDING,
+}
+"""Whether a number has a relation to a threshold, or to a lowest and a highest number."""
 
 
 def outcome(checks: Sequence[Check], numbers: Sequence[Number]) -> tuple[int, int, str]:
@@ -120,30 +134,19 @@ def outcome(checks: Sequence[Check], numbers: Sequence[Number]) -> tuple[int, in
     Raises:
         ValueError: with the index of a check that the numbers do not allow, and what is wrong with it.
     """
-    held, total, failing = 0, 0, ""
+    total = 0
+    failing: list[str] = []
     for at, check in enumerate(checks):
         try:
             places = check.places(numbers)
         except ValueError as error:
             raise ValueError(f"checks.{at}.{error}") from None
-        low, high, bad = check.than[0], check.than[-1], []
+        total += len(places)
         for name, value in places:
-            holds = {
-                "above": value > low + ROUNDING,
-                "at least": value >= low - ROUNDING,
-                "below": value < low - ROUNDING,
-                "at most": value <= low + ROUNDING,
-                "within": abs(value) <= low + ROUNDING,
-                "between": low - ROUNDING <= value <= high + ROUNDING,
-            }
-            if not holds[check.relation]:
-                bad.append(f"{name}: {round(value, 6):g}")
-        held, total, failing = (
-            held + len(places) - len(bad),
-            total + len(places),
-            failing or "".join(bad[:1]),
-        )
-    return held, total, failing
+            if not check.holds(value):
+                failing.append(f"{name}: {round(value, 6):g}")
+    first = failing[0] if failing else ""
+    return total - len(failing), total, first
 
 
 def text(at: Coordinates) -> str:
@@ -152,14 +155,12 @@ def text(at: Coordinates) -> str:
 
 
 def _select(cells: Cells, numbers: Sequence[Number]) -> list[Number]:
-    found = [
-        one
-        for one in numbers
-        if all(one.at.get(key, "") in values for key, values in cells.items())
-    ]
-    if not found:
+    chosen = list(numbers)
+    for key, values in cells.items():
+        chosen = [one for one in chosen if one.at.get(key, "") in values]
+    if not chosen:
         raise ValueError(f"cells: the table has no number at {dict(cells)}")
-    return found
+    return chosen
 
 
 def _without_reading(at: Coordinates) -> dict[str, str]:
@@ -175,59 +176,75 @@ def parse(
     rounding of both: its own last decimal, and the table's. ``decimal`` is the mark before the table's decimals; a
     sentence may be written otherwise where that is plain.
     """
+    parts = _parts(sentence)
+    arms = [name for name in (parts["a"], parts["b"]) if name]
     rows = dict.fromkeys(cell.row for cell in cells)
-    plain = numerals.MINUS.sub("-", " ".join(sentence.split()))
-    found = _SENTENCE.fullmatch(plain)
-    if (
-        found is None
-        or not (found["with"] or found["take"])
-        or (found["with"] == "-" and not found["take"])
-    ):
-        raise HypersphereError(f"claim '{sentence}': must be like {FORMS}")
-    for name in filter(None, (found["a"], found["b"])):
+    for name in arms:
         if name not in rows:
-            near = "".join(
-                f"; did you mean {one}?" for one in difflib.get_close_matches(name, rows, 1)
-            )
+            close = difflib.get_close_matches(name, rows, 1)
+            near = f"; did you mean {close[0]}?" if close else ""
             raise HypersphereError(f"claim '{sentence}': '{name}' is not a row of this table{near}")
-    of, columns = "all", sorted({cell.column for cell in cells})
-    if found["places"]:
-        word, _, rest = found["places"].partition(" ")
-        of, named = (word, columns) if rest == "columns" else ("all", found["places"].split(","))
-        if unknown := [name.strip() for name in named if name.strip() not in columns]:
+    columns = {cell.column for cell in cells}
+    of = "all"
+    word, _, rest = (parts["places"] or "").partition(" ")
+    if rest == "columns":
+        of = word
+    elif word:
+        named = [name.strip() for name in parts["places"].split(",")]
+        unknown = [name for name in named if name not in columns]
+        if unknown:
             raise HypersphereError(
                 f"claim '{sentence}': '{unknown[0]}' is not a column of this table"
             )
-        columns = [name.strip() for name in named]
-    arms = [name for name in (found["a"], found["b"]) if name]
-    chosen = [
-        c
-        for c in cells
-        if c.row in arms and c.column in columns and found["metric"] in (None, c.metric)
+        columns = {*named}
+    spoken_of = [
+        cell for cell in cells if cell.column in columns and parts["metric"] in (None, cell.metric)
     ]
-    shared = set.intersection(
-        *({(c.column, c.metric) for c in chosen if c.row == name} for name in arms)
-    )
-    chosen = [cell for cell in chosen if (cell.column, cell.metric) in shared]
-    metrics = {cell.metric for cell in chosen}
+    chosen = _of_all(arms, spoken_of)
     if not chosen:
         raise HypersphereError(f"claim '{sentence}': the table has no number that it is about")
-    if len(metrics) > 1 and found["take"]:
+    metrics = {cell.metric for cell in chosen}
+    if len(metrics) > 1 and parts["take"]:
         raise HypersphereError(f"claim '{sentence}': name one of the metrics, 'for {min(metrics)}'")
     numbers = []
     # "beats" is larger where higher is better: numbers of which lower is better change their sign
     for cell in chosen:
-        sign = -1 if found["with"] == "beats" and not cell.higher_is_better else 1
+        sign = -1 if parts["with"] == "beats" and not cell.higher_is_better else 1
         at = {"row": cell.row, "column": cell.column, "metric": cell.metric}
         numbers.append(Number(at, sign * float(cell.mean)))
-    here, minus = {"row": arms[:1]}, {"row": arms[1:]} if arms[1:] else None
-    if not found["take"]:
-        return Check(here, RELATIONS[found["with"]], minus=minus), of, numbers
-    mark = decimal if numerals.read(found["than"], decimal) is not None else numerals.OTHER[decimal]
-    than = numerals.number(found["than"], f"claim '{sentence}'", mark)
-    if found["take"] in ("at least", "at most"):
-        return Check(here, found["take"], (float(than),), minus), of, numbers
-    slack = unit(than) / 2 + (max(unit(cell.mean) for cell in chosen) if minus else Fraction(0))
-    bounds = float(Fraction(than) - slack), float(Fraction(than) + slack)
-    take = "largest" if found["take"] == "up to" else "mean"
+    here = {"row": arms[:1]}
+    minus = {"row": arms[1:]} if arms[1:] else None
+    if not parts["take"]:
+        return Check(here, RELATIONS[parts["with"]], minus=minus), of, numbers
+    mark = decimal
+    if numerals.read(parts["than"], decimal) is None:
+        mark = numerals.OTHER[decimal]
+    than = numerals.number(parts["than"], f"claim '{sentence}'", mark)
+    if parts["take"] in ("at least", "at most"):
+        return Check(here, parts["take"], (float(than),), minus), of, numbers
+    slack = unit(than) / 2
+    if minus:
+        slack += max(unit(cell.mean) for cell in chosen)
+    exact = Fraction(than)
+    bounds = float(exact - slack), float(exact + slack)
+    take = "largest" if parts["take"] == "up to" else "mean"
     return Check(here, "between", bounds, minus, take=take), of, numbers
+
+
+def _parts(sentence: str) -> re.Match[str]:
+    """The parts of a sentence: rows, relation, number, places, metric."""
+    plain = numerals.MINUS.sub("-", " ".join(sentence.split()))
+    parts = _SENTENCE.fullmatch(plain)
+    is_whole = parts and (parts["take"] or parts["with"] not in (None, "-"))
+    if parts is None or not is_whole:
+        raise HypersphereError(f"claim '{sentence}': must be like {FORMS}")
+    return parts
+
+
+def _of_all(arms: Sequence[str], cells: Sequence[Cell]) -> list[Cell]:
+    """The cells of these rows, where all of the rows have one."""
+    places = Counter((cell.column, cell.metric) for cell in cells if cell.row in arms)
+    whole = len(dict.fromkeys(arms))
+    return [
+        cell for cell in cells if cell.row in arms and places[cell.column, cell.metric] == whole
+    ]

@@ -8,6 +8,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
@@ -33,6 +34,8 @@ COLUMNS: Mapping[str, str] = {
     "claims": "a sentence about the numbers of this table",
 }
 """The columns of numbers.csv. Only ``mean`` is required."""
+NUMBERS = ("mean", "std", "low", "high")
+COUNTS = ("n", "n_test")
 YES_OR_NO = {
     "": True,
     "yes": True,
@@ -56,7 +59,7 @@ class Cell(NamedTuple):
     column: str
     metric: str
     mean: Decimal
-    """With all its printed decimals; in percent where ``n_test`` is given."""
+    """The number with all its printed decimals; in percent where ``n_test`` is given."""
     std: Decimal | None = None
     n: int | None = None
     n_test: int | None = None
@@ -82,7 +85,7 @@ class Line(NamedTuple):
 
     number: int
     fields: Mapping[str, str]
-    """By column, without blanks at their ends; empty for a column that the table lacks."""
+    """The texts of the line, by column, without blanks at their ends; empty for a column that the table lacks."""
 
     @property
     def where(self) -> str:
@@ -90,22 +93,23 @@ class Line(NamedTuple):
 
     @property
     def mean_and_std(self) -> tuple[str, str]:
-        """As they are written: a deviation has a column of its own, or stands behind the mean."""
+        """The two as they are written: a deviation has a column of its own, or stands behind the mean."""
         mean, *std = PLUS_OR_MINUS.split(self.fields["mean"], maxsplit=1)
         return mean, self.fields["std"] or "".join(std)
 
     @property
     def numbers(self) -> Iterator[Written]:
-        """Its numbers as they are written."""
-        given = self.fields
+        """The numbers of the line as they are written."""
         mean, std = self.mean_and_std
-        measured = {"mean": mean, "std": std, "low": given["low"], "high": given["high"]}
-        for name, text in measured.items():
-            if text:
-                yield Written(f"{self.where}: {name}", text, is_share=bool(given["n_test"]))
-        for name in ("n", "n_test"):
-            if given[name]:
-                yield Written(f"{self.where}: {name}", given[name], is_count=True)
+        written = {**self.fields, "mean": mean, "std": std}
+        for name in (*NUMBERS, *COUNTS):
+            if written.get(name):
+                yield Written(
+                    f"{self.where}: {name}",
+                    written[name],
+                    is_count=name in COUNTS,
+                    is_share=name in NUMBERS and bool(self.fields["n_test"]),
+                )
 
 
 def read(file: Path, decimal: str | None = None) -> Table:
@@ -133,7 +137,7 @@ def read(file: Path, decimal: str | None = None) -> Table:
     if not lines:
         raise HypersphereError(f"{file}: mean: no line has a number")
     if decimal is None:
-        numbers = (number for line in lines for number in line.numbers)
+        numbers = chain.from_iterable(line.numbers for line in lines)
         decimal = numerals.convention(str(file), numbers, points_are_usual=delimiter == ",")
     cells: dict[tuple[str, ...], Cell] = {}
     for line in lines:
@@ -188,14 +192,13 @@ def _lines(file: Path, text: str, delimiter: str, before: int) -> Iterator[Line]
 
 def _check_header(file: Path, names: Sequence[str]) -> None:
     for name in names:
-        if name not in COLUMNS or names.count(name) > 1:
-            near = "".join(
-                f"; did you mean {one}?" for one in difflib.get_close_matches(name, COLUMNS, 1)
-            )
-            problem = (
-                "is given twice" if name in COLUMNS else f"is not one of {', '.join(COLUMNS)}{near}"
-            )
-            raise HypersphereError(f"{file}: column '{name}': {problem}")
+        if name not in COLUMNS:
+            close = difflib.get_close_matches(name, COLUMNS, 1)
+            near = f"; did you mean {close[0]}?" if close else ""
+            known = ", ".join(COLUMNS)
+            raise HypersphereError(f"{file}: column '{name}': is not one of {known}{near}")
+        if names.count(name) > 1:
+            raise HypersphereError(f"{file}: column '{name}': is given twice")
     if "mean" not in names:
         raise HypersphereError(
             f"{file}: line 1: column mean is missing; the file begins with a header"
@@ -212,11 +215,9 @@ def _cell(line: Line, where: str, decimal: str) -> Cell:
     def count(name: str) -> int | None:
         return numerals.count(given[name], f"{where}: {name}", decimal) if given[name] else None
 
-    better = YES_OR_NO.get(given["higher_is_better"].lower())
-    if better is None:
-        raise HypersphereError(
-            f"{where}: higher_is_better: must be yes or no (given: '{given['higher_is_better']}')"
-        )
+    better = given["higher_is_better"]
+    if better.lower() not in YES_OR_NO:
+        raise HypersphereError(f"{where}: higher_is_better: must be yes or no (given: '{better}')")
     cell = Cell(
         where=given["where"],
         row=given["row"] or line.where,
@@ -226,7 +227,7 @@ def _cell(line: Line, where: str, decimal: str) -> Cell:
         std=optional("std", std),
         n=count("n"),
         n_test=count("n_test"),
-        higher_is_better=better,
+        higher_is_better=YES_OR_NO[better.lower()],
         low=optional("low", given["low"]),
         high=optional("high", given["high"]),
         baseline=given["baseline"],
@@ -241,19 +242,17 @@ def _refuse_shares(file: Path, cells: Sequence[Cell], lines: Sequence[Line]) -> 
 
     A percent sign says that a number below 1 is less than one percent.
     """
-    unsigned = {
-        cell[:4]: line
-        for cell, line in zip(cells, lines, strict=True)
-        if not set(numerals.PERCENT) & set(line.fields["mean"])
-    }
+    unsigned: dict[tuple[str, ...], Line] = {}
     tables: dict[tuple[str, str], list[Cell]] = defaultdict(list)
     columns: dict[tuple[str, str, str], list[Cell]] = defaultdict(list)
-    for cell in cells:
+    for cell, line in zip(cells, lines, strict=True):
+        if set(numerals.PERCENT).isdisjoint(line.fields["mean"]):
+            unsigned[cell[:4]] = line
         tables[cell.where, cell.metric].append(cell)
         columns[cell.where, cell.column, cell.metric].append(cell)
     for (where, metric), of_table in tables.items():
         if all(cell.n_test and 0 <= cell.mean <= 1 and cell[:4] in unsigned for cell in of_table):
-            named = " ".join(filter(None, (where, metric))) or "mean"
+            named = f"{where} {metric}".strip() or "mean"
             raise HypersphereError(
                 f"{file}: {named}: all means are between 0 and 1, and shares of n_test examples are read in percent; "
                 "write 93 for 0.93, or 0.93% for less than one percent"
@@ -262,9 +261,10 @@ def _refuse_shares(file: Path, cells: Sequence[Cell], lines: Sequence[Line]) -> 
         percents = [cell for cell in of_column if cell.mean >= 1]
         for cell in of_column:
             if cell[:4] in unsigned and _seems_a_share(cell, percents):
+                line = unsigned[cell[:4]]
                 largest = max(one.mean for one in percents)
                 raise HypersphereError(
-                    f"{file}: {unsigned[cell[:4]].where}: mean: {cell.mean} stands beside {largest}; write "
+                    f"{file}: {line.where}: mean: {cell.mean} stands beside {largest}; write "
                     f"{cell.mean.scaleb(2):f} for a share, or {cell.mean}% for less than one percent"
                 )
 

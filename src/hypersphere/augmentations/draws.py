@@ -22,7 +22,7 @@ CROP_TRIES = 10
 """torchvision's RandomResizedCrop tries ten boxes before it falls back to the whole image."""
 ASPECT = (3 / 4, 4 / 3)
 JITTERS = ("brightness", "contrast", "saturation", "hue")
-"""In the fixed order. Fields of these names hold the strengths in ``Views`` and the draws in ``Draws``."""
+"""The jitters in their fixed order; fields of these names hold strengths in ``Views``, and draws in ``Draws``."""
 VIEWS = 2
 
 

@@ -9,7 +9,8 @@ import signal
 import subprocess
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable
+from operator import attrgetter
 from pathlib import Path
 
 from filelock import FileLock
@@ -31,12 +32,14 @@ WHOLE = (1, 1)
 
 def part(text: str) -> tuple[int, int]:
     """``2/8``, the second of eight parts, as numbers."""
-    found = re.fullmatch(r"([0-9]+)/([0-9]+)", text)
-    if not found or not 1 <= int(found[1]) <= int(found[2]):
-        raise HypersphereError(
-            f"campaign: --part: must be K/N with K from 1 to N, such as 2/8 (given: '{text}')"
-        )
-    return int(found[1]), int(found[2])
+    match = re.fullmatch(r"([0-9]+)/([0-9]+)", text)
+    if match:
+        number, count = map(int, match.groups())
+        if 1 <= number <= count:
+            return number, count
+    raise HypersphereError(
+        f"campaign: --part: must be K/N with K from 1 to N, such as 2/8 (given: '{text}')"
+    )
 
 
 def order(plan: Plan, known: records.Records) -> list[BatchOfRuns]:
@@ -45,36 +48,35 @@ def order(plan: Plan, known: records.Records) -> list[BatchOfRuns]:
     Artifacts come by the number of their claims for each epoch of training that they still need; the runs of one come
     by seed, so that each cell has a first seed before any has a second.
     """
-    waiting = {
-        name
-        for name in plan.runs
-        if name not in known
-        or not all(
-            records.measuring(known, name, digest, epoch, target)
-            for digest, asked in plan.evaluations[name].items()
-            for epoch, target in asked.at
-        )
-    }
-    claims = Counter(
-        (paper, claim.artifact)
-        for paper, document in plan.config.papers.items()
-        for claim in ledger.load(plan.config.claims_file(paper))
-        if claim.artifact in document.measured and not why_not_measured(plan, paper, claim)
-    )
-    worth = {}
-    for key in plan.made_artifacts:
-        epochs = sum(
-            run.schedule.epochs for name, run in plan.runs_of(*key).items() if name in waiting
-        )
-        if epochs and plan.config.asks_for(*key):
+    waiting = {name for name in plan.runs if not is_recorded(plan, known, name)}
+    claims: Counter[tuple[str, str]] = Counter()
+    for paper in plan.config.papers:
+        for claim in ledger.load(plan.config.claims_file(paper)):
+            if not why_not_measured(plan, paper, claim):
+                claims[paper, claim.artifact] += 1
+    worth: dict[tuple[str, str], float] = {}
+    for key in plan.chosen_artifacts:
+        runs = plan.runs_of(*key).values()
+        epochs = sum(run.schedule.epochs for run in runs if run.name in waiting)
+        if epochs:
             worth[key] = claims[key] / epochs
     batches: dict[str, BatchOfRuns] = {}
     # a stable sort: equal ones stay in the papers' order
     for key in sorted(worth, key=lambda key: -worth[key]):
-        for run in sorted(plan.runs_of(*key).values(), key=lambda run: run.seed):
+        for run in sorted(plan.runs_of(*key).values(), key=attrgetter("seed")):
             if run.name in waiting:
-                batches.setdefault(plan.batch_of[run.name].id, plan.batch_of[run.name])
+                batch = plan.batch_of[run.name]
+                batches[batch.id] = batch
     return list(batches.values())
+
+
+def is_recorded(plan: Plan, known: records.Records, name: str) -> bool:
+    """Whether records measure a run as the plan asks."""
+    for digest, asked in plan.evaluations[name].items():
+        for epoch, target in asked.at:
+            if not records.measuring(known, name, digest, epoch, target):
+                return False
+    return True
 
 
 def pending(plan: Plan, part: tuple[int, int] = WHOLE) -> list[BatchOfRuns]:
@@ -83,7 +85,8 @@ def pending(plan: Plan, part: tuple[int, int] = WHOLE) -> list[BatchOfRuns]:
     Which batches are in a part depends on the plan alone, so that parts that start one after another share none.
     """
     number, count = part
-    mine = {batch.id for batch in order(plan, {})[number - 1 :: count]}
+    batches = order(plan, {})
+    mine = {batch.id for batch in batches[number - 1 :: count]}
     known = records.read_all(
         evidence.folder_of(plan), plan.config.scale.level, plan.config.scale_name, writing=True
     )
@@ -98,28 +101,26 @@ def run(plan: Plan, minutes: float, jobs: int | None, part: tuple[int, int] = WH
     """
     deadline = time.monotonic() + 60 * minutes
     waiting = pending(plan, part)
-    print(
-        f"{counted(len(waiting), 'batch', 'batches')} pending; records go to {evidence.folder_of(plan)}",
-        flush=True,
-    )
+    number = counted(len(waiting), "batch", "batches")
+    print(f"{number} pending; records go to {evidence.folder_of(plan)}")
     targets = [markers.recorded(plan, batch.id) for batch in waiting]
     for target in targets:
         target.unlink(missing_ok=True)  # the tables do not hold what it stands for
-    shared = [
-        plan.prepared_marker(job) for job in plan.preparing(markers.datasets_of(plan, waiting))
-    ]
     stop.name_parent()
+    status: int | None = 0
     with stop.on_request() as request:
-        status: int | None = 0
         # what parts share is made by one of them, while the others wait
         if part != WHOLE and waiting:
+            preparing = plan.preparing(markers.datasets_of(plan, waiting))
+            shared = map(plan.prepared_marker, preparing)
             plan.config.results.mkdir(parents=True, exist_ok=True)
             with FileLock(plan.config.results / ".campaign.lock"):
                 status = _snakemake(plan, jobs, deadline, request, shared)
         if waiting and status == 0:
             status = _snakemake(plan, jobs, deadline, request, targets)
     left = sum(not target.exists() for target in targets)
-    print(f"{counted(len(targets) - left, 'batch', 'batches')} recorded, {left} left")
+    number = counted(len(targets) - left, "batch", "batches")
+    print(f"{number} recorded, {left} left")
     if request.number is not None:
         raise stop.StoppedError(f"campaign: stopped by {request.name}", request.number)
     if status is not None and status < 0:
@@ -131,7 +132,7 @@ def run(plan: Plan, minutes: float, jobs: int | None, part: tuple[int, int] = WH
 
 
 def _snakemake(
-    plan: Plan, jobs: int | None, deadline: float, request: stop.Request, targets: Sequence[Path]
+    plan: Plan, jobs: int | None, deadline: float, request: stop.Request, targets: Iterable[Path]
 ) -> int | None:
     """Have Snakemake make targets; its return code, or None if it was asked to stop, by the deadline or the request.
 
@@ -139,11 +140,13 @@ def _snakemake(
     """
     config = plan.config
     options = [path.relative_to(config.root).as_posix() for path in targets]
-    options += ["--nolock", "--cores", str(jobs * config.scale.threads) if jobs else "all"]
+    cores = str(jobs * config.scale.threads) if jobs else "all"
+    options += ["--nolock", "--cores", cores]
     if config.scale.resources.gpu:
         from hypersphere.training import device
 
-        options += ["--resources", f"gpu={jobs or len(device.devices(config.settings.device))}"]
+        gpus = jobs or len(device.devices(config.settings.device))
+        options += ["--resources", f"gpu={gpus}"]
     command = preview.calling(config.overrides, *options)
     process = subprocess.Popen(command, cwd=config.root, start_new_session=True)
     while process.poll() is None:

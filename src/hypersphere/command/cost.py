@@ -5,23 +5,28 @@ no data are needed. ``python -m hypersphere.command.cost`` renews data/costs.csv
 published scale, and data/pair_costs.csv, with what a comparison takes at the laptop scale.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import pandas as pd
+
 from hypersphere import files
 from hypersphere.command import memory
+from hypersphere.command.templates import filled
 from hypersphere.config import claims as ledger
 from hypersphere.config import plan as planning
 from hypersphere.config.plan import Plan
+from hypersphere.config.run import Run
 from hypersphere.datasets.sizes import Size, stated
 from hypersphere.errors import HypersphereError
-from hypersphere.report import artifact
 from hypersphere.training import work
-from hypersphere.wording import counted
+from hypersphere.wording import unwrapped
 
 ROOT = Path(__file__).parents[3]
-LEFT_OUT = "probes, exact studies, preparing data, views, simulators, losses, the optimiser's update, memory, waiting"
 
 
 class Device(NamedTuple):
@@ -61,45 +66,52 @@ class Cost:
                 "cost: evidence_only: numbers come from records, and nothing is trained"
             )
         device = plan.config.settings.device
-        on_gpu = device == "cuda" or (device == "auto" and plan.config.scale.resources.gpu > 0)
-        self.plan, self.device = plan, GPU if on_gpu else CORE
+        asks_for_one = plan.config.scale.resources.gpu > 0
+        on_gpu = device == "cuda" or (device == "auto" and asks_for_one)
+        self.plan = plan
+        self.device = GPU if on_gpu else CORE
+        runs = plan.chosen_runs
+        datasets = {run.dataset.name: run.dataset for run in runs.values()}
+        self.sizes = {name: stated(dataset) for name, dataset in datasets.items()}
+        """Of each dataset, as data/images.csv or its source states it; None: unknown."""
         self.flops: dict[str, int | str] = {}
         """The operations of each run by its name, or why they are not known."""
-        self.sizes: dict[str, Size | None] = {}
-        """Of each dataset, as data/images.csv or its source states it; None: unknown."""
-        passes: dict[tuple[Any, ...], int | str] = {}  # of one pass, by ``work.key``
-        for name, run in plan.chosen_runs.items():
-            if run.dataset.name not in self.sizes:
-                self.sizes[run.dataset.name] = stated(run.dataset)
+        passes: dict[tuple[Any, ...], int | str] = {}
+        for name, run in runs.items():
             size = self.sizes[run.dataset.name]
             if size is None:
                 self.flops[name] = f"the size of {run.dataset.name} is not stated"
                 continue
             key = work.key(run, size.side)
             if key not in passes:
-                try:
-                    passes[key] = work.flops(run, size.side, size.classes)
-                except Exception as error:  # any method or encoder may refuse tensors without data
-                    problem = " ".join(str(error).split())
-                    passes[key] = (
-                        f"{run.method.name} with {run.encoder.name} cannot be counted ({problem})"
-                    )
-            one, steps = (
-                passes[key],
-                (run.batch.size // run.batch.micro) * work.steps(run, size.train),
-            )
-            self.flops[name] = one if isinstance(one, str) else one * steps
+                passes[key] = of_a_pass(run, size)
+            flops = passes[key]
+            passes_of_run = run.batch.size // run.batch.micro * work.steps(run, size.train)
+            self.flops[name] = flops if isinstance(flops, str) else flops * passes_of_run
 
     def amount(self, keys: Iterable[tuple[str, str]]) -> Amount:
-        names = {name for key in keys for name in self.plan.runs_of(*key)}
-        known = [flops for name in names if isinstance(flops := self.flops[name], int)]
-        cells = sum(not reason for key in keys for reason in self.plan.missing(*key).values())
-        return Amount(
-            cells, len(names), len(names) - len(known), sum(known), self.hours(sum(known))
-        )
+        names: set[str] = set()
+        cells = 0
+        for key in keys:
+            names.update(self.plan.runs_of(*key))
+            missing = list(self.plan.missing(*key).values())
+            cells += missing.count("")
+        known = [flops for flops in map(self.flops.get, names) if isinstance(flops, int)]
+        unknown = len(names) - len(known)
+        flops = sum(known)
+        return Amount(cells, len(names), unknown, flops, self.hours(flops))
 
     def hours(self, flops: int) -> float:
         return flops / (self.device.tflops * 10**12) / 3600
+
+
+def of_a_pass(run: Run, size: Size) -> int | str:
+    """The operations of one pass of a run's model, or why they are not known."""
+    try:
+        return work.flops(run, size.side, size.classes)
+    except Exception as error:  # any method or encoder may refuse tensors without data
+        model = f"{run.method.name} with {run.encoder.name}"
+        return f"{model} cannot be counted ({unwrapped(error)})"
 
 
 def lines(cost: Cost, verbose: bool = False, gigabytes: float | None = None) -> Iterator[str]:
@@ -107,67 +119,57 @@ def lines(cost: Cost, verbose: bool = False, gigabytes: float | None = None) -> 
 
     What is left out or not known comes after it; then, of a device of so many ``gigabytes``, what does not fit.
     """
-    scale, device = cost.plan.config.scale, cost.device
-    yield f"scale      {cost.plan.config.scale_name}: {scale.describe}"
-    yield f"device     {device.tflops:g} TFLOP/s, stated, not measured: {device.source}"
-    yield ""
+    chosen = cost.plan.chosen_artifacts
     amounts: dict[str, Amount] = {}
-    for paper in dict.fromkeys(paper for paper, _ in cost.plan.chosen_artifacts):
-        keys = [key for key in cost.plan.chosen_artifacts if key[0] == paper]
+    for paper, of_paper in groupby(chosen, itemgetter(0)):
+        keys = list(of_paper)
         amounts[paper] = cost.amount(keys)
-        amounts |= {f"{paper}/{name}": cost.amount([(paper, name)]) for _, name in keys if verbose}
-    rows = [["", "cells", "runs", f"{device.unit}-hours"]]
-    for name, one in {
-        **amounts,
-        "all, each run once": cost.amount(cost.plan.chosen_artifacts),
-    }.items():
-        lost = f" ({one.unknown} not known)" if one.unknown else ""
-        hours = f"{one.hours:,.0f}" if one.hours >= 10 else f"{one.hours:.2g}"
-        rows.append([name, f"{one.cells:,}", f"{one.runs:,}{lost}", hours])
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for first, *others in rows:
-        cells = [value.rjust(width) for value, width in zip(others, widths[1:], strict=True)]
-        yield "  ".join([first.ljust(widths[0]), *cells])
-    yield ""
-    yield f"left out   {LEFT_OUT}"
-    roughly = [
-        f"{name} has about {size.train:,}"
-        for name, size in cost.sizes.items()
-        if size and size.about
-    ]
-    if roughly:
-        yield f"roughly    to train on: {'; '.join(roughly)}"
-    for reason in dict.fromkeys(found for found in cost.flops.values() if isinstance(found, str)):
-        yield f"not known  {counted(sum(found == reason for found in cost.flops.values()), 'run')}: {reason}"
+        if verbose:
+            amounts |= {"/".join(key): cost.amount([key]) for key in keys}
+    amounts["all, each run once"] = cost.amount(chosen)
+    text = filled(
+        "cost.txt",
+        config=cost.plan.config,
+        device=cost.device,
+        amounts=amounts,
+        about={name: size.train for name, size in cost.sizes.items() if size and size.about},
+        unknown=Counter(flops for flops in cost.flops.values() if isinstance(flops, str)),
+    )
+    yield from text.splitlines()
     if gigabytes is not None:
         yield ""
-        yield from (finding.text for finding in memory.findings(cost.plan, gigabytes))
+        for finding in memory.findings(cost.plan, gigabytes):
+            yield finding.text
 
 
 def as_csv(cost: Cost) -> str:
     """A row for each artifact, and one, ``all``, for all together; numbers in plain units."""
-    rows = []
-    for key in [*cost.plan.chosen_artifacts, ("all", "")]:
-        *amount, hours = cost.amount(cost.plan.chosen_artifacts if key == ("all", "") else [key])
-        rows.append([*key, *amount, f"{hours:.6g}"])
-    columns = ("paper", "artifact", "cells", "runs", "runs_not_known", "flop", "device_hours")
-    return artifact.as_csv(columns, rows)
+    chosen = cost.plan.chosen_artifacts
+    rows = [(*key, *cost.amount([key])) for key in chosen]
+    rows.append(("all", "", *cost.amount(chosen)))
+    return in_csv(rows, "paper artifact cells runs runs_not_known flop device_hours")
 
 
 def pairs_csv(cost: Cost) -> str:
     """A row for each comparison of a document whose two cells are trained: device-hours of a run of each."""
-    plan, rows = cost.plan, []
-    run_of = {
-        (cell.paper, cell.artifact, cell.text): cell.run.name for cell in plan.cells if cell.run
-    }
-    for paper in plan.config.papers:
-        for claim in ledger.of(plan.config, paper):
-            names = [run_of.get((paper, claim.artifact, cell)) for cell in claim.cells]
-            flops = [cost.flops.get(name, "") for name in names if name]
-            known = [one for one in flops if isinstance(one, int)]
+    run_of: dict[tuple[str, str, str], str] = {}
+    for cell in cost.plan.cells:
+        if cell.run:
+            run_of[cell.paper, cell.artifact, cell.text] = cell.run.name
+    rows = []
+    for paper in cost.plan.config.papers:
+        for claim in ledger.of(cost.plan.config, paper):
+            names = [run_of.get((paper, claim.artifact, cell), "") for cell in claim.cells]
+            known = [flops for flops in map(cost.flops.get, names) if isinstance(flops, int)]
             if claim.kind == "comparison" and len(known) == 2:
-                rows.append([claim.id, f"{cost.hours(sum(known)):.6g}"])
-    return artifact.as_csv(("id", "device_hours"), rows)
+                rows.append((claim.id, cost.hours(sum(known))))
+    return in_csv(rows, "id device_hours")
+
+
+def in_csv(rows: list[tuple[Any, ...]], columns: str) -> str:
+    """Rows below their header, hours with six digits."""
+    table = pd.DataFrame(rows, columns=columns.split())
+    return table.to_csv(index=False, float_format="%.6g", lineterminator="\n")
 
 
 if __name__ == "__main__":

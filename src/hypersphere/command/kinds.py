@@ -37,11 +37,15 @@ def kinds_of(plan: Plan, key: Callable[[Run, Size], object]) -> Kinds:
         elif size is None:
             left_out[f"the size of {run.dataset.name} is not stated"] += 1
         else:
-            found.setdefault(key(run, size), Kind(size, [])).runs.append(run)
+            kind = found.setdefault(key(run, size), Kind(size, []))
+            kind.runs.append(run)
     return Kinds(list(found.values()), left_out)
 
 
 def named(runs: list[Run]) -> str:
     """The first of some runs, and how many are like it."""
     first, *others = runs
-    return f"{first.name} and {counted(len(others), 'run')} like it" if others else first.name
+    if not others:
+        return first.name
+    number = counted(len(others), "run")
+    return f"{first.name} and {number} like it"

@@ -7,7 +7,7 @@ from hypersphere.command.kinds import kinds_of, named
 from hypersphere.config.plan import Plan
 from hypersphere.config.run import Run
 from hypersphere.training import memory
-from hypersphere.wording import counted
+from hypersphere.wording import counted, unwrapped
 
 GB = 10**9
 """Bytes of a GB. A card that is sold with 80 GB has up to 86 of these; the rest is for what is not counted."""
@@ -24,24 +24,23 @@ class Finding(NamedTuple):
 def findings(plan: Plan, gigabytes: float) -> Iterator[Finding]:
     """A finding for each kind of run that needs more than ``gigabytes``, then what was counted and what was not."""
     kinds, without = kinds_of(plan, memory.key)
-    most, known = 0, 0
+    most = 0
+    known = 0
     for size, runs in kinds:
         run = runs[0]
         try:
             need = memory.needed(run, size)
             amount = need.with_parts(run.batch.parts)
         except Exception as error:  # any method or encoder may refuse tensors without data
-            without[
-                f"{run.method.name} with {run.encoder.name}: {' '.join(str(error).split())}"
-            ] += len(runs)
+            reason = f"{run.method.name} with {run.encoder.name}: {unwrapped(error)}"
+            without[reason] += len(runs)
             continue
         known += len(runs)
         most = max(most, amount)
         if amount > gigabytes * GB:
+            excess = f"{amount / GB:.1f} GB do not fit {gigabytes:g} GB"
             remedy = _remedy(run, need, gigabytes)
-            yield Finding(
-                f"{named(runs)}: {amount / GB:.1f} GB do not fit {gigabytes:g} GB; {remedy}", runs
-            )
+            yield Finding(f"{named(runs)}: {excess}; {remedy}", runs)
     for reason, count in without.items():
         yield Finding(f"not counted  {counted(count, 'run')}: {reason}")
     if known:

@@ -13,7 +13,7 @@ def one(plan: Plan, dataset: Dataset) -> str:
     folder = store.prepare(dataset, plan.config.data, plan.config.data_root)
     manifest = store.read_manifest(folder)
     print(repeated.in_a_line(dataset.name, manifest.get("repeated")))
-    print(folder, flush=True)
+    print(folder)
     return str(manifest["digest"])
 
 
@@ -29,7 +29,7 @@ def together(plan: Plan, job: str) -> None:
         try:
             digests[dataset.folder] = one(plan, dataset)
         except HypersphereError as error:
-            print(f"note: {error}", flush=True)
+            print(f"note: {error}")
             failed[dataset.folder] = str(error)
     if not digests:
         raise HypersphereError("; ".join(failed.values()))

@@ -7,7 +7,7 @@ run that it is at, in its own log.
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -37,9 +37,10 @@ class Progress(logging.Handler):
 
     def __init__(self, batches: Mapping[str, BatchOfRuns], say: Callable[[str], object]) -> None:
         super().__init__()
-        self.batches, self.say = batches, say
+        self.batches = batches
+        self.say = say
         self.jobs: dict[int, Job] = {}
-        self.said: dict[int, str] = {}
+        self.last: dict[int, str] = {}
         """The last line of each job."""
 
     def emit(self, record: logging.LogRecord) -> None:
@@ -47,27 +48,26 @@ class Progress(logging.Handler):
         about = vars(record)
         event = str(about.get("event"))
         if event == BEGUN and about["rule_name"] in DOING:
-            batch = self.batches[about["wildcards"]["batch"]]
-            self.jobs[about["jobid"]] = Job(DOING[about["rule_name"]], Path(about["log"][0]), batch)
+            (log,) = about["log"]
+            batch = about["wildcards"]["batch"]
+            job = Job(DOING[about["rule_name"]], Path(log), self.batches[batch])
+            self.jobs[about["jobid"]] = job
         elif event in ENDED:
-            ended: int = about["job_id" if "job_id" in about else "jobid"]
-            self.jobs.pop(ended, None)
-            self.said.pop(ended, None)
+            number: int = about["job_id" if "job_id" in about else "jobid"]
+            self.jobs.pop(number, None)
 
     def look(self) -> None:
         """Say of each job how far it is, if that is news."""
-        lines = list(self._news())
-        for line in lines[:MOST]:
+        lines = {number: how_far(job) for number, job in list(self.jobs.items())}
+        news = []
+        for number, line in lines.items():
+            if line and line != self.last.get(number):
+                news.append(line)
+        self.last = lines
+        for line in news[:MOST]:
             self.say(line)
-        if len(lines) > MOST:
-            self.say(f"and {len(lines) - MOST} other jobs")
-
-    def _news(self) -> Iterator[str]:
-        for number, job in list(self.jobs.items()):
-            line = how_far(job)
-            if line and self.said.get(number) != line:
-                self.said[number] = line
-                yield line
+        if len(news) > MOST:
+            self.say(f"and {len(news) - MOST} other jobs")
 
     def watch(self) -> None:
         """Look at the logs again and again, beside what Snakemake does, as long as it lives."""
@@ -90,18 +90,16 @@ def how_far(job: Job) -> str:
         lines = job.log.read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:  # it has not begun to write
         return ""
-    said: dict[str, str] = {}
-    """What the job said last of each run, in the order in which it took them."""
+    last: dict[str, str] = {}
+    """The words that the job had last for each run, in the order in which it took them."""
     for line in lines:
         name, colon, words = line.partition(": ")
         if colon and name in runs:
-            said[name] = words
-    if not said:
+            last[name] = words
+    if not last:
         return ""
-    name, words = list(said.items())[-1]
-    epochs = (
-        f" ({counted(runs[name].schedule.epochs, 'epoch')})"
-        if job.doing == DOING["pretrain"]
-        else ""
-    )
-    return f"{job.doing} run {len(said)} of {len(runs)}, {name}{epochs}: {words}"
+    name, words = last.popitem()
+    number = len(last) + 1
+    length = counted(runs[name].schedule.epochs, "epoch")
+    epochs = f" ({length})" if job.doing == DOING["pretrain"] else ""
+    return f"{job.doing} run {number} of {len(runs)}, {name}{epochs}: {words}"

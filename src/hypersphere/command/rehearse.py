@@ -7,7 +7,6 @@ differ in nothing but seed, dataset of one size, schedule and batch take one ste
 import os
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
-from typing import Any
 
 import torch
 
@@ -20,7 +19,7 @@ from hypersphere.datasets.sizes import Size
 from hypersphere.errors import HypersphereError
 from hypersphere.speed.trial import Trial
 from hypersphere.training.determinism import make_deterministic
-from hypersphere.wording import counted
+from hypersphere.wording import counted, unwrapped
 
 MAY_DIFFER = ("seed", "dataset", "schedule", "batch")
 """Fields that runs of one rehearsal may differ in: in a step they change numbers alone."""
@@ -45,7 +44,7 @@ def step(run: Run, size: Size) -> str:
         except Exception as error:  # whatever would end the run on the rented machine
             if files.full(error):
                 raise
-            return " ".join(f"{type(error).__name__}: {error}".split())
+            return unwrapped(f"{type(error).__name__}: {error}")
     return "" if outcome.status == "finished" else f"{outcome.status} at the first step"
 
 
@@ -55,29 +54,31 @@ def lines(plan: Plan, gigabytes: float | None = None) -> Iterator[str]:
 
     If a run would fail, an error ends them.
     """
-    together, without = kinds_of(plan, _key)
+    kinds, without = kinds_of(plan, _key)
     failed: set[str] = set()
     pool = ProcessPoolExecutor(max_workers=os.cpu_count())
     try:
-        asked: list[tuple[Any, list[Run]]] = [
-            (pool.submit(step, runs[0], size), runs) for size, runs in together
-        ]
-        for at, (future, runs) in enumerate(asked, start=1):
+        steps = [pool.submit(step, runs[0], size) for size, runs in kinds]
+        for at, future in enumerate(steps):
+            runs = kinds[at].runs
             if problem := future.result():
-                yield f"[{at}/{len(asked)}] {named(runs)}: {problem}"
-                failed |= {run.name for run in runs}
+                place = f"[{at + 1}/{len(kinds)}]"
+                yield f"{place} {named(runs)}: {problem}"
+                failed.update(run.name for run in runs)
     finally:
         pool.shutdown(cancel_futures=True)  # a command that is stopped leaves no workers behind
     for reason, count in without.items():
         yield f"not rehearsed  {counted(count, 'run')}: {reason}"
-    yield f"rehearsed  {counted(sum(len(runs) for _, runs in asked), 'run')} by {counted(len(asked), 'step')}"
-    for finding in memory.findings(plan, gigabytes) if gigabytes is not None else ():
-        yield finding.text
-        failed |= {run.name for run in finding.misfits}
+    number = sum(len(kind.runs) for kind in kinds)
+    by = counted(len(kinds), "step")
+    yield f"rehearsed  {counted(number, 'run')} by {by}"
+    if gigabytes is not None:
+        for finding in memory.findings(plan, gigabytes):
+            yield finding.text
+            failed.update(run.name for run in finding.misfits)
     if failed:
-        raise HypersphereError(
-            f"rehearse: {counted(len(failed), 'run')} would fail; the lines above say why"
-        )
+        number_of_failed = counted(len(failed), "run")
+        raise HypersphereError(f"rehearse: {number_of_failed} would fail; the lines above say why")
 
 
 def _key(run: Run, size: Size) -> str:

@@ -9,7 +9,7 @@ import json
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterable
+from itertools import chain
 from pathlib import Path
 
 from hypersphere import files
@@ -29,7 +29,8 @@ def restore(plan: Plan) -> None:
     root, results = plan.config.root, name_of_results(plan)
     check_scale(plan)
     lock = root / "dvc.lock"
-    if not lock.is_file() or f"path: {results}/" not in lock.read_text(encoding="utf-8"):
+    locked = lock.read_text(encoding="utf-8") if lock.is_file() else ""
+    if f"path: {results}/" not in locked:
         raise HypersphereError(
             f"dvc.lock: does not list {results}; check out a release of that scale ({HELP})"
         )
@@ -41,13 +42,10 @@ def restore(plan: Plan) -> None:
             f"{changed}: changed since the results of dvc.lock were made; check out that release ({HELP})"
         )
     verify.verify(plan, [], rebuild=False)
-    _separate(
-        path
-        for folder in (plan.config.exact, plan.config.results, root / REPORT)
-        for path in folder.rglob("*")
-    )
+    _separate(plan.config.exact, plan.config.results, root / REPORT)
     # The report shows the claims of every scale that was finished here: with others than its own it is to be made anew.
-    others = {*judged_records.finished_here(root)} - {plan.config.results / "claims.csv"}
+    own = plan.config.results / "claims.csv"
+    others = {*judged_records.finished_here(root)} - {own}
     target = "reproduce" if others else "everything"
     call(root, "snakemake", target, "--touch", "--forceall", "--cores", "1")
     if not nothing_to_do(root, target):
@@ -80,7 +78,8 @@ def default_remote(root: Path) -> str:
 
 def move(root: Path, verb: str, consequence: str) -> None:
     """Have DVC pull or push; what it says is shown."""
-    if subprocess.run([sys.executable, "-m", "dvc", verb], cwd=root, check=False).returncode:
+    command = [sys.executable, "-m", "dvc", verb]
+    if subprocess.run(command, cwd=root, check=False).returncode:
         raise HypersphereError(
             f"dvc {verb}: failed for the reason that it gives above; {consequence}"
         )
@@ -89,11 +88,13 @@ def move(root: Path, verb: str, consequence: str) -> None:
 def changed_since(root: Path) -> str:
     """The paths that are not as dvc.lock says, in words; empty if all are."""
     changed = json.loads(call(root, "dvc", "status", "--json"))
-    if not changed:
-        return ""
-    entries = [entry for stage in changed.values() for entry in stage if isinstance(entry, dict)]
-    paths = {path for entry in entries for kind in entry.values() for path in kind}
-    return ", ".join(sorted(paths)) or "dvc.yaml"
+    paths: set[str] = set()
+    for entry in chain.from_iterable(changed.values()):
+        if isinstance(entry, dict):
+            paths.update(chain.from_iterable(entry.values()))
+    if changed and not paths:
+        return "dvc.yaml"
+    return ", ".join(sorted(paths))
 
 
 def nothing_to_do(root: Path, target: str) -> bool:
@@ -101,13 +102,15 @@ def nothing_to_do(root: Path, target: str) -> bool:
     return "Nothing to be done" in preview.dry_run(root, {}, target)
 
 
-def _separate(paths: Iterable[Path]) -> None:
+def _separate(*folders: Path) -> None:
     """Make files of equal bytes copies, because DVC makes them links of one object of its cache, with one time for all.
 
     A figure's numbers can be those of the study that it shows, and Snakemake wants what is made to be the newer.
     """
     seen = set()
-    for path in sorted(path for path in paths if path.is_file()):
+    for path in chain.from_iterable(sorted(folder.rglob("*")) for folder in folders):
+        if not path.is_file():
+            continue
         inode = path.stat().st_ino
         if inode in seen:
             with files.replacing(path) as copy:

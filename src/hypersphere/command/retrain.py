@@ -3,18 +3,18 @@
 It works in a folder that holds nothing else: no record, run or table of the project is replaced.
 """
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
 from hypersphere import files
+from hypersphere.command.templates import filled
 from hypersphere.config import plan as planning
 from hypersphere.config import records
 from hypersphere.config.plan import Plan
 from hypersphere.config.project import Config, Scale
-from hypersphere.config.records import FOLDER, TABLES, Records
+from hypersphere.config.records import FOLDER, TABLES
 from hypersphere.config.validation import LISTED, not_one_of, read_table
 from hypersphere.errors import HypersphereError
 from hypersphere.provenance.manifest import check_run
@@ -43,85 +43,75 @@ def retrain(config: Config, name: str, folder: Path | None) -> None:
     from hypersphere.provenance import evidence
     from hypersphere.training import pretrain
 
-    found = find(config, name)
-    plan = planning.make(
-        config.root, config.overrides | {"scale": found.scale, "evidence_only": False}
-    )
-    if found.name not in plan.runs:
+    scale, name = find(config, name)
+    trained = {"scale": scale, "evidence_only": False}
+    plan = planning.make(config.root, config.overrides | trained)
+    if name not in plan.runs:
         raise HypersphereError(
-            f"retrain: {found.name}: no artifact of scale {found.scale} asks for this run any more"
+            f"retrain: {name}: no artifact of scale {scale} asks for this run any more"
         )
-    known = records.read_all(plan.config.evidence, plan.config.scale.level)
-    device = known[found.name][0].device["type"]
-    print(f"{found.name}: {told(plan, known, found.name)}", flush=True)
-    with _place(found.name, folder) as place:
-        again = alone(plan, found.name, place, device)
-        run = again.run(found.name)
-        pretrain.pretrain(again, [run], also=pretrain.snapshot_epochs(known[run.name][0].files))
+    level = plan.config.scale.level
+    known = records.read_all(plan.config.evidence, level)
+    first = known[name][0]
+    epochs = counted(first.epochs, "epoch")
+    training = f"{first.status} after {epochs}, which took {first.seconds:.0f} s"
+    print(f"{name}: recorded at {plan.config.scale_name}, {training}")
+    with ExitStack() as until_the_end:
+        if folder is None:
+            temporary = files.temporary_folder("the run that is trained again")
+            place = until_the_end.enter_context(temporary)
+        else:
+            place = folder.resolve() / name
+        again = alone(plan, name, place, first.device["type"])
+        run = again.run(name)
+        pretrain.pretrain(again, [run], also=pretrain.snapshot_epochs(first.files))
         evaluate.evaluate_runs(again, [run])
         evidence.pack(again, run)
-        manifest = check_run(again, run.name)
-        several = records.read_all(evidence.folder_of(again), plan.config.scale.level, found.scale)[
-            run.name
-        ]
-        # The folder may hold a record of earlier code, too.
-        made = next(
-            one for one in several if (one.files, one.code) == (manifest["files"], manifest["code"])
-        )
+        manifest = check_run(again, name)
+        several = records.read_all(evidence.folder_of(again), level, scale)[name]
+    # The folder may hold a record of earlier code, too.
+    of_now = (manifest["files"], manifest["code"])
+    made = next(one for one in several if (one.files, one.code) == of_now)
     # Of replicates, the one of the same weights is what was made again.
-    record = min(known[run.name], key=lambda one: one.weights != made.weights)
+    record = min(known[name], key=lambda one: one.weights != made.weights)
     siblings = retrained.seeds_of(record, known)
     comparison = retrained.compare(record, made, siblings)
-    for line in lines(comparison, len(siblings), retrained.processors_of(siblings)):
-        print(line, flush=True)
+    processors = retrained.processors_of(siblings)
+    print(told(comparison, len(siblings), processors), end="")
     if comparison.verdict in (Verdict.DIFFERENT, Verdict.UNBOUNDED):
-        raise HypersphereError(f"retrain: {run.name}: {comparison.verdict}: {why(comparison)}")
-    print(f"{run.name}: {comparison.verdict}", flush=True)
+        verdict = f"{comparison.verdict}: {why(comparison)}"
+        raise HypersphereError(f"retrain: {name}: {verdict}")
+    print(f"{name}: {comparison.verdict}")
 
 
 def find(config: Config, name: str) -> Recorded:
     """The record that a name, or the beginning of one, stands for: at the scale that was typed, or at any."""
     typed = config.overrides.keys() & Scale.model_fields.keys()
     scales = [config.scale_name] if typed else recorded_scales(config.root)
-    looked_in = ", ".join(f"{FOLDER}/{scale}" for scale in scales) or FOLDER
-    every: list[Recorded] = []
-    for scale in scales:
-        table = config.root / FOLDER / scale / "runs.csv"
-        rows = read_table(table, TABLES["runs"]) if table.exists() else []
-        every += dict.fromkeys(Recorded(scale, row["name"]) for row in rows)
-    if not every:
-        raise HypersphereError(f"retrain: {looked_in}: holds no record")
-    matches = [one for one in every if one.name == name]
-    matches = matches or [one for one in every if one.name.startswith(f"{name}-")]
-    matches = matches or [one for one in every if one.name.startswith(name)]
-    if not matches:
-        raise HypersphereError(
-            f"retrain: {looked_in}: {not_one_of(name, dict.fromkeys(one.name for one in every))}"
-        )
-    if len(matches) > 1:
-        shown = ", ".join(one.name for one in matches[:LISTED])
-        more = f" and {len(matches) - LISTED} more" if matches[LISTED:] else ""
-        raise HypersphereError(
-            f"retrain: {looked_in}: '{name}' begins {len(matches)} names: {shown}{more}; name one"
-        )
-    return matches[0]
-
-
-def told(plan: Plan, known: Records, name: str) -> str:
-    """What the record says of the training to come."""
-    record = known[name][0]
-    epochs, seconds = counted(record.epochs, "epoch"), f"{record.seconds:.0f} s"
-    return f"recorded at {plan.config.scale_name}, {record.status} after {epochs}, which took {seconds}"
-
-
-@contextmanager
-def _place(name: str, folder: Path | None) -> Iterator[Path]:
-    """The folder of a run in ``folder``, or in a temporary one."""
-    if folder is not None:
-        yield folder.resolve() / name
+    folders = {scale: config.root / FOLDER / scale for scale in scales}
+    recorded: dict[Recorded, None] = {}
+    for scale, folder in folders.items():
+        if (folder / "runs.csv").exists():
+            rows = read_table(folder / "runs.csv", TABLES["runs"])
+            recorded |= dict.fromkeys(Recorded(scale, row["name"]) for row in rows)
+    shown = ", ".join(f"{FOLDER}/{scale}" for scale in scales)
+    where = f"retrain: {shown or FOLDER}"
+    if not recorded:
+        raise HypersphereError(f"{where}: holds no record")
+    # the whole name, else all but its digest, else any beginning
+    for beginning in (f"{name}$", f"{name}-", name):
+        matches = [one for one in recorded if f"{one.name}$".startswith(beginning)]
+        if matches:
+            break
     else:
-        with files.temporary_folder("the run that is trained again") as temporary:
-            yield temporary
+        names = dict.fromkeys(one.name for one in recorded)
+        raise HypersphereError(f"{where}: {not_one_of(name, names)}")
+    if len(matches) > 1:
+        number = len(matches)
+        shown = ", ".join(one.name for one in matches[:LISTED])
+        more = f" and {number - LISTED} more" if number > LISTED else ""
+        raise HypersphereError(f"{where}: '{name}' begins {number} names: {shown}{more}; name one")
+    return matches[0]
 
 
 def alone(plan: Plan, name: str, place: Path, device: str) -> Plan:
@@ -129,7 +119,10 @@ def alone(plan: Plan, name: str, place: Path, device: str) -> Plan:
 
     It runs on the kind of device that the record is of, unless another was typed.
     """
-    cells = tuple(cell for cell in plan.cells if cell.run is not None and cell.run.name == name)
+    cells = []
+    for cell in plan.cells:
+        if cell.run is not None and cell.run.name == name:
+            cells.append(cell)
     config = plan.config
     with files.writing(place):
         place.mkdir(parents=True, exist_ok=True)
@@ -138,34 +131,33 @@ def alone(plan: Plan, name: str, place: Path, device: str) -> Plan:
                 (place / folder).symlink_to(config.root / folder)
     changed = {} if "device" in config.overrides else {"device": device}
     elsewhere = {"root": place, "settings": config.settings.model_copy(update=changed)}
-    return replace(plan, config=config.model_copy(update=elsewhere), cells=cells)
+    return replace(plan, config=config.model_copy(update=elsewhere), cells=tuple(cells))
 
 
-def lines(comparison: Comparison, seeds: int, processors: int) -> Iterator[str]:
-    """What was compared, in lines: the numbers that differ most first, what bounds them, and what else differs."""
-    numbers = comparison.numbers
-    for number in numbers[:LISTED]:
-        yield f"  {_told(number)}"
-    if rest := numbers[LISTED:]:
-        yield f"  {counted(len(rest), 'more number')}, no further from the record for the bound"
-    if comparison.lost:
-        yield f"  {counted(comparison.lost, 'number')} of the record: not measured again"
-    if comparison.files:
-        by = f"{counted(seeds, 'recorded seed')} of this run, of {counted(processors, 'kind')} of processor"
-        share = f"{retrained.CONFIDENCE:.0%} for {counted(len(numbers), 'number')} together"
-        yield f"bounds: how far apart two seeds lie at most, with a confidence of {share}, by {by}"
-    if comparison.other:
-        yield f"made with other {', '.join(comparison.other)} than the record, so that equal bytes are not promised"
-
-
-def _told(number: Number) -> str:
-    recorded, again = (
-        "none" if one is None else f"{one:.6g}" for one in (number.recorded, number.again)
+def told(comparison: Comparison, seeds: int, processors: int) -> str:
+    """What was compared: the numbers that differ most first, what bounds them, and what else differs."""
+    numbers = [in_words(number) for number in comparison.numbers]
+    text = filled(
+        "retrain.txt",
+        comparison=comparison,
+        shown=numbers[:LISTED],
+        others=len(numbers[LISTED:]),
+        confidence=f"{retrained.CONFIDENCE:.0%}",
+        seeds=seeds,
+        processors=processors,
     )
+    return f"{text}\n" if text else ""
+
+
+def in_words(number: Number) -> str:
+    """A number as it was recorded and now, with its bound."""
+    values = (number.recorded, number.again)
+    recorded, again = ("none" if value is None else f"{value:.6g}" for value in values)
     if recorded == again:
         return f"{number.words}: {again}, as recorded"
-    limit = f"bound {number.bound:.3g}" if number.within is not None else "no bound"
-    return f"{number.words}: {again}, recorded {recorded} (difference {number.difference:.3g}, {limit})"
+    difference = f"difference {number.difference:.3g}"
+    limit = "no bound" if number.within is None else f"bound {number.bound:.3g}"
+    return f"{number.words}: {again}, recorded {recorded} ({difference}, {limit})"
 
 
 def why(comparison: Comparison) -> str:
@@ -174,8 +166,9 @@ def why(comparison: Comparison) -> str:
     if recorded != now:
         return f"the recorded run {recorded}, and now it {now}"
     if outside := [number for number in comparison.numbers if number.within is False]:
-        whole = f"{len(outside)} of {counted(len(comparison.numbers), 'number')}"
-        return f"{whole} beyond the bound; {_told(outside[0])}"
+        numbers = counted(len(comparison.numbers), "number")
+        whole = f"{len(outside)} of {numbers}"
+        return f"{whole} beyond the bound; {in_words(outside[0])}"
     files_differ = f"{', '.join(comparison.files)}: other bytes"
     if comparison.verdict is Verdict.UNBOUNDED:
         return f"{files_differ}, and no other seed of the run is recorded, so that nothing bounds the noise"

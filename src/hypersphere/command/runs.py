@@ -5,13 +5,14 @@ field in which two of them differ. ``runs/<scale>.yaml`` has the fields that all
 Both follow from the plan alone, so that a diff of them shows what a change of a paper or a scale does to runs.
 """
 
-import csv
-import io
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
+
+import pandas as pd
 
 from hypersphere import files
 from hypersphere.config import coordinates, registry
@@ -43,7 +44,8 @@ class RunsAlike:
     @property
     def head(self) -> tuple[str, ...]:
         """The cells of the first columns."""
-        return self.method, self.variant, self.dataset, self.run.dataset.name, ranges(self.names)
+        images = self.run.dataset.name
+        return self.method, self.variant, self.dataset, images, ranges(self.names)
 
     @cached_property
     def fields(self) -> Fields:
@@ -54,48 +56,48 @@ class RunsAlike:
 
 def ranges(numbers: Iterable[int]) -> str:
     """``0-4 10``: whole numbers in order, those without a gap together."""
-    found: list[list[int]] = []
+    parts: list[list[int]] = []
     for number in sorted(numbers):
-        if found and found[-1][-1] == number - 1:
-            found[-1].append(number)
+        if parts and parts[-1][-1] == number - 1:
+            parts[-1].append(number)
         else:
-            found.append([number])
-    return " ".join(f"{one[0]}-{one[-1]}" if len(one) > 1 else str(one[0]) for one in found)
+            parts.append([number])
+    ends = [dict.fromkeys((part[0], part[-1])) for part in parts]
+    return " ".join("-".join(map(str, end)) for end in ends)
 
 
-def is_made(cell: Cell) -> bool:
+def is_made(cell: Cell, run: Run) -> bool:
     """Whether the scale makes a cell, on a machine that has all programs."""
-    if cell.run is None:
-        return False
-    needed: list[tuple[registry.Named, str]] = [*cell.run.components]
+    needed: list[tuple[registry.Named, str]] = [*run.components]
     if cell.how is not None:
         needed.append(("probes", cell.how.probe.name))
-    return not cell.missing or cell.missing in {registry.unusable(*part) for part in needed}
+    of_this_machine = [registry.unusable(*part) for part in needed]
+    return not cell.missing or cell.missing in of_this_machine
 
 
 def rows(plan: Plan, paper: str) -> list[RunsAlike]:
     """The runs of a paper by method, variant and dataset; those of one such name as its artifacts show them."""
     found: dict[tuple[str, ...], RunsAlike] = {}
     for cell in plan.cells:
-        if cell.paper != paper or cell.run is None or cell.resolved is None or not is_made(cell):
+        if cell.paper != paper or cell.run is None or cell.resolved is None:
             continue
-        method, variant, dataset = (str(cell.coordinates[key]) for key in coordinates.IDENTITY)
-        run = cell.resolved.run
-        row = found.setdefault(
-            (method, variant, dataset, run.name), RunsAlike(method, variant, dataset, run)
-        )
-        row.names[cell.run.seed] = cell.run.name
-    return sorted(found.values(), key=lambda row: (row.method, row.variant, row.dataset))
+        if is_made(cell, cell.run):
+            method, variant, dataset = (str(cell.coordinates[key]) for key in coordinates.IDENTITY)
+            run = cell.resolved.run
+            alike = RunsAlike(method, variant, dataset, run)
+            row = found.setdefault((method, variant, dataset, run.name), alike)
+            row.names[cell.run.seed] = cell.run.name
+    return sorted(found.values(), key=attrgetter("method", "variant", "dataset"))
 
 
 def shared(listed: list[RunsAlike]) -> Fields:
     """The fields that have one value in all rows."""
-    first, *others = listed
-    return {
-        path: value
-        for path, value in first.fields.items()
-        if all(row.fields.get(path) == value for row in others)
-    }
+    same = dict(listed[0].fields)
+    for row in listed:
+        for path in [*same]:
+            if row.fields.get(path) != same[path]:
+                del same[path]
+    return same
 
 
 def as_csv(listed: list[RunsAlike]) -> str:
@@ -103,43 +105,43 @@ def as_csv(listed: list[RunsAlike]) -> str:
 
     An empty cell is a field that is null or of a part that the run lacks, or a parameter that has its default.
     """
-    same, order = shared(listed), [*Run.model_fields]
-    differing = dict.fromkeys(path for row in listed for path in row.fields if path not in same)
-    paths = sorted(differing, key=lambda path: order.index(path.partition(".")[0]))
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow([*HEAD, *paths])
-    for row in listed:
-        writer.writerow([*row.head, *(text_of(row.fields.get(path)) for path in paths)])
-    return text.getvalue()
+    fields = pd.DataFrame([row.fields for row in listed], dtype=object)
+    differing = fields.drop(columns=[*shared(listed)])
+    order = [*Run.model_fields]
+    paths = sorted(map(str, differing), key=lambda path: order.index(path.partition(".")[0]))
+    heads = pd.DataFrame([row.head for row in listed], columns=[*HEAD])
+    cells = differing[paths].map(text_of, na_action="ignore")
+    table = pd.concat([heads, cells], axis=1)
+    return table.to_csv(index=False, lineterminator="\n")
 
 
 def text_of(value: Any) -> str:
     """A field's value in a cell."""
-    if value is None or isinstance(value, str):
-        return value or ""
-    return files.canonical_json(value)
+    return value if isinstance(value, str) else files.canonical_json(value)
 
 
 def as_yaml(listed: list[RunsAlike]) -> str:
     """What all rows share, and every dataset that they are trained on."""
-    used = {row.run.dataset.name: row.run.dataset for row in listed}
-    datasets: Mapping[str, Any] = {
-        name: one.model_dump(mode="json", exclude_defaults=True, exclude={"name"})
-        for name, one in sorted(used.items())
-    }
-    return files.as_yaml({"all runs": coordinates.nested(shared(listed)), "images": datasets})
+    datasets: dict[str, Any] = {}
+    for row in sorted(listed, key=lambda row: row.run.dataset.name):
+        dataset = row.run.dataset
+        fields = dataset.model_dump(mode="json", exclude_defaults=True, exclude={"name"})
+        datasets[dataset.name] = fields
+    fields = coordinates.nested(shared(listed))
+    return files.as_yaml({"all runs": fields, "images": datasets})
 
 
 def tables(plan: Plan) -> dict[Path, str]:
     """The text of each file, of every paper that has runs at the plan's scale."""
-    found = {}
+    texts = {}
+    scale = plan.config.scale_name
     for paper, folder in plan.config.folders.items():
-        if listed := rows(plan, paper):
-            place = folder / FOLDER / plan.config.scale_name
-            found[place.with_name(f"{place.name}.csv")] = as_csv(listed)
-            found[place.with_name(f"{place.name}.yaml")] = as_yaml(listed)
-    return found
+        listed = rows(plan, paper)
+        if listed:
+            place = folder / FOLDER
+            texts[place / f"{scale}.csv"] = as_csv(listed)
+            texts[place / f"{scale}.yaml"] = as_yaml(listed)
+    return texts
 
 
 def build(plan: Plan) -> None:

@@ -6,20 +6,21 @@ figure, from the papers' folders; promises from the list of their tests. Picture
 figure is the same at all.
 """
 
-import ast
 import csv
+import inspect
+import io
 import logging
 import os
 import re
 import shutil
-from itertools import groupby
-from operator import itemgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hypersphere.command import cli
+from hypersphere.command.templates import filled
 from hypersphere.config import project, registry
-from hypersphere.config.claims import NOT_MADE_YET, load_errata
+from hypersphere.config.claims import NOT_MADE_YET
+from hypersphere.config.errata import load_errata
 from hypersphere.files import read_text, write_text
 from hypersphere.report.docs import BEGIN, END, ROOT
 from hypersphere.report.errata import ledger
@@ -35,6 +36,9 @@ FINDINGS = "<!-- findings of the README -->"
 """Where docs/index.md has the findings of README.md."""
 REPORTED = "<!-- the report -->"
 """Where it has the link to the report."""
+LINK_TO_REPORT = (
+    '**<a href="report/index.html">Open the report</a>**: what is known of every claim.'
+)
 OUTSIDE = {
     "CONTRIBUTING.md": "contributing.md",
     "data/README.md": "own_images.md",
@@ -59,19 +63,49 @@ KINDS: dict[str, tuple[registry.Kind, str]] = {
 }
 
 
+class Figure(NamedTuple):
+    """An exact figure of a component, and where the site has it."""
+
+    key: str
+    """``paper/artifact``."""
+    caption: str
+    file: Path | None
+    """The newest of those that scales have drawn; the figure is the same at all."""
+
+    @property
+    def place(self) -> str:
+        """The file's path beside the page."""
+        return f"figures/{self.key.replace('/', '-')}.svg"
+
+
+class Component(NamedTuple):
+    """What the page of losses says of a component beside its docstring."""
+
+    module: str
+    """For mkdocstrings, which takes the docstring from there."""
+    errata: list[str]
+    figures: list[Figure]
+
+
 def docstring(kind: registry.Kind, name: str) -> str:
-    """What is said of a loss, map to logits, gradient transform or initialisation."""
-    module = ast.parse(read_text(registry.components(kind)[name].file))
-    function = next(
-        node for node in module.body if isinstance(node, ast.FunctionDef) and node.name == name
-    )
-    return ast.get_docstring(function) or ""
+    """The docstring of a loss, map to logits, gradient transform or initialisation."""
+    return inspect.getdoc(registry.load(kind, name)) or ""
 
 
-def figures(said: str) -> list[str]:
+def figures(docstring: str) -> list[str]:
     """The artifacts, as ``paper/artifact``, that the paragraph ``Figure:`` of a docstring names."""
-    found = re.search(r"^Figure: (.*?)(?:\n\n|\Z)", said, re.MULTILINE | re.DOTALL)
-    return re.findall(r"\w+/\w+", found[1]) if found else []
+    paragraph = re.search(r"^Figure: (.*?)(?:\n\n|\Z)", docstring, re.MULTILINE | re.DOTALL)
+    return re.findall(r"\w+/\w+", paragraph[1]) if paragraph else []
+
+
+def drawn(config: project.Config, results: Path, key: str) -> Figure:
+    """An exact figure, if a folder of results has it."""
+    paper, artifact = key.split("/")
+    about = config.papers[paper].studied[artifact]
+    caption = f"{about.printed}: {about.title}" if about.printed else about.title
+    files = results.glob(f"*/figures/{key}.svg")
+    newest = max(files, key=lambda file: file.stat().st_mtime_ns, default=None)
+    return Figure(key, caption, newest)
 
 
 def losses(config: project.Config, results: Path) -> tuple[str, dict[str, Path]]:
@@ -80,112 +114,48 @@ def losses(config: project.Config, results: Path) -> tuple[str, dict[str, Path]]
     Each has its docstring with the equation, its errata and its exact figures. Returns the page, and the files of its
     pictures by where the site has them. ``results`` holds a folder for each scale.
     """
-    known = {one.id for one in load_errata(config)}
-    lines = [
-        "# Losses",
-        "",
-        "One function per equation; the name is what YAML says. [Exact figures](figures.md) says",
-    ]
-    lines += ["what is our choice in a figure.", ""]
-    lines += [
-        "::: hypersphere.objectives",
-        "    options: {members: false, show_root_heading: false}",
-    ]
+    errata = {erratum.id for erratum in load_errata(config)}
+    kinds: dict[str, tuple[str, list[Component]]] = {}
     pictures: dict[str, Path] = {}
     for title, (kind, what) in KINDS.items():
-        lines += ["", f"## {title}", "", what]
+        components = []
         for name in registry.names(kind):
-            said = docstring(kind, name)
-            lines += ["", f"::: {registry.module_name(kind, name)}.{name}", ""]
-            named = dict.fromkeys(re.findall(rf"\b{NAMES.pattern}\b", said))
-            links = ", ".join(f"[{one}](errata.md#{one})" for one in named if one in known)
-            lines += [f"What is wrong in print, or open: {links}.", ""] if links else []
-            for key in figures(said):
-                paper, artifact = key.split("/")
-                about = config.papers[paper].studied[artifact]
-                caption = f"{about.printed}: {about.title}" if about.printed else about.title
-                made = list(results.glob(f"*/figures/{key}.svg"))
-                if made:
-                    place = f"figures/{paper}-{artifact}.svg"
-                    pictures[f"reference/{place}"] = max(
-                        made, key=lambda file: file.stat().st_mtime_ns
-                    )
-                    lines += [f"![{caption}]({place})", "", f"*{caption}.*", ""]
-                else:
-                    how = f"`make reproduce ONLY={key}` draws it, without training"
-                    lines += [f"*{caption}: {NOT_MADE_YET}; {how}.*", ""]
-    return "\n".join(lines), pictures
+            text = docstring(kind, name)
+            named = dict.fromkeys(re.findall(rf"\b{NAMES.pattern}\b", text))
+            shown = [drawn(config, results, key) for key in figures(text)]
+            module = f"{registry.module_name(kind, name)}.{name}"
+            components.append(Component(module, [one for one in named if one in errata], shown))
+            for figure in shown:
+                if figure.file:
+                    pictures[f"reference/{figure.place}"] = figure.file
+        kinds[title] = what, components
+    return filled("losses.md", kinds=kinds, not_made_yet=NOT_MADE_YET), pictures
 
 
 def command_line() -> str:
     """The page of all commands, from their parser."""
     parser, commands = cli.parser()
-    lines = ["# Command line", "", "```text", parser.format_help().rstrip(), "```"]
-    for name, one in commands.items():
-        lines += ["", f"## hypersphere {name}", "", "```text", one.format_help().rstrip(), "```"]
-    return "\n".join(lines)
+    return filled("command_line.md", parser=parser, commands=commands)
 
 
 def errata(config: project.Config) -> str:
     """The page of what the documents get wrong, contradict themselves in, or leave open."""
-    lines = ["# What the papers get wrong", ""]
-    lines += [
-        "Each entry names what the paper publishes, what we take instead, which published runs have it, why, and"
-    ]
-    lines += ["the tests or statements that show it."]
-    for title, entries in groupby(ledger(config), itemgetter("title")):
-        lines += ["", f"## {title}"]
-        for one in entries:
-            lines += [
-                "",
-                f"### {one['id']}: {one['place']} {{ #{one['id']} }}",
-                "",
-                f"**Published.** {one['printed']}",
-            ]
-            lines += ["", f"**Taken.** {one['chosen']}", ""]
-            lines += (
-                [f"**What is run at the published scale.** {one['run']}", ""] if one["run"] else []
-            )
-            lines += [f"**Why.** {one['decided']}", ""]
-            lines += (
-                ["Shown by " + ", ".join(f"`{test}`" for test in one["tests"]) + "."]
-                if one["tests"]
-                else []
-            )
-    return "\n".join(lines)
+    return filled("errata.md", errata=ledger(config))
 
 
 def promises() -> str:
     """The page of what is promised, each promise with its tests, from tests/promises.csv."""
-    lines = [
-        "# Promises and their tests",
-        "",
-        "Each promise has a test that shows it, and a control: a test that must",
-    ]
-    lines += [
-        "fail, or see a difference, when the promise is broken on purpose. Paths are under `tests/`."
-    ]
-    with (ROOT / "tests" / "promises.csv").open(newline="", encoding="utf-8") as file:
-        listed = list(csv.DictReader(file))
-    for about, rows in groupby(listed, itemgetter("about")):
-        lines += ["", f"## {about}", "", "| promise | test | control |", "|---|---|---|"]
-        lines += [f"| {row['promise']} | {row['test']} | {row['control']} |" for row in rows]
-    return "\n".join(lines)
+    listed = csv.DictReader(io.StringIO(read_text(ROOT / "tests" / "promises.csv")))
+    return filled("promises.md", promises=listed)
 
 
 def exact_figures(config: project.Config) -> str:
     """The page of what is our choice in a figure of an exact study, from figures.md in the papers' folders."""
-    lines = [
-        "# Exact figures and tables",
-        "",
-        "What the papers leave open in a figure or table, and what we chose.",
-    ]
-    for name, paper in config.papers.items():
-        file = config.folders[name] / "figures.md"
-        if file.is_file():
-            text = file.read_text(encoding="utf-8").partition("\n")[2]
-            lines += ["", f"## {paper.title}", re.sub("^## ", "### ", text, flags=re.MULTILINE)]
-    return "\n".join(lines)
+    choices = {}
+    for name, file in config.files_named("figures.md").items():
+        _, _, text = read_text(file).partition("\n")
+        choices[config.papers[name].title] = re.sub("^## ", "### ", text, flags=re.MULTILINE)
+    return filled("figures.md", choices=choices)
 
 
 def on_files(files: "Files", config: "MkDocsConfig") -> "Files":
@@ -194,13 +164,16 @@ def on_files(files: "Files", config: "MkDocsConfig") -> "Files":
 
     loaded = project.load(ROOT, {})
     equations, pictures = losses(loaded, ROOT / "results")
-    written = {
-        page: linked((ROOT / file).read_text(encoding="utf-8")) for file, page in OUTSIDE.items()
+    outside = {page: linked(read_text(ROOT / file)) for file, page in OUTSIDE.items()}
+    pages = {
+        **outside,
+        "reference/losses.md": equations,
+        "reference/errata.md": errata(loaded),
+        "reference/command_line.md": command_line(),
+        "reference/promises.md": promises(),
+        "reference/figures.md": exact_figures(loaded),
     }
-    written |= {"reference/losses.md": equations, "reference/errata.md": errata(loaded)}
-    written |= {"reference/command_line.md": command_line(), "reference/promises.md": promises()}
-    written |= {"reference/figures.md": exact_figures(loaded)}
-    for name, content in written.items():
+    for name, content in pages.items():
         files.append(File.generated(config, name, content=content))
     for name, path in pictures.items():
         files.append(File.generated(config, name, abs_src_path=str(path)))
@@ -209,16 +182,9 @@ def on_files(files: "Files", config: "MkDocsConfig") -> "Files":
 
 def on_page_markdown(markdown: str, page: "Page", **_: Any) -> str:
     """Put the README's findings on the first page, and links to files outside docs/ where the site has them."""
-    if FINDINGS in markdown:
-        readme = (ROOT / "README.md").read_text(encoding="utf-8")
-        markdown = markdown.replace(FINDINGS, readme.partition(BEGIN)[2].partition(END)[0].strip())
-    made = (REPORT / "index.html").is_file()
-    link = (
-        '**<a href="report/index.html">Open the report</a>**: what is known of every claim.'
-        if made
-        else ""
-    )
-    return linked(markdown.replace(REPORTED, link))
+    findings = read_text(ROOT / "README.md").partition(BEGIN)[2].partition(END)[0]
+    report = LINK_TO_REPORT if (REPORT / "index.html").is_file() else ""
+    return linked(markdown.replace(FINDINGS, findings.strip()).replace(REPORTED, report))
 
 
 def linked(markdown: str) -> str:
@@ -240,8 +206,10 @@ def copy_report(root: Path, site: Path) -> None:
     A page of docs/ is the site's own. Other files of the repository and of results/ are copied to report/files/, under
     their paths there. A link without a file is a warning, which ends a strict build.
     """
-    source, target = root / REPORT.relative_to(ROOT), site / "report"
-    page = (source / "index.html").read_text(encoding="utf-8")
+    source = root / REPORT.relative_to(ROOT)
+    target = site / "report"
+    docs = root / "docs"
+    page = read_text(source / "index.html")
     leads: dict[str, str] = {}
     for link in sorted(set(LINK.findall(page))):
         path, mark, part = link.partition("#")
@@ -249,8 +217,9 @@ def copy_report(root: Path, site: Path) -> None:
         place = file.relative_to(root).as_posix()
         if file.is_relative_to(source):
             here = path
-        elif file.suffix == ".md" and file.is_relative_to(root / "docs"):
-            here = f"../{file.relative_to(root / 'docs').with_suffix('.html').as_posix()}"
+        elif file.suffix == ".md" and file.is_relative_to(docs):
+            html = file.relative_to(docs).with_suffix(".html")
+            here = f"../{html.as_posix()}"
         else:
             here = f"files/{place}"
         leads[link] = f"{here}{mark}{part}"

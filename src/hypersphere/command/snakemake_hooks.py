@@ -19,7 +19,7 @@ from typing import Any
 from snakemake.exceptions import WorkflowError
 
 from hypersphere import files
-from hypersphere.command.progress import Progress
+from hypersphere.command.progress import BEGUN, Progress
 from hypersphere.config import plan_file
 from hypersphere.config.plan import Plan
 from hypersphere.errors import HypersphereError
@@ -88,16 +88,19 @@ def let_content_decide(graph: Any) -> None:
 
 
 OF_SNAKEMAKE = (
-    *("Select jobs to execute", "Execute "),
-    *("Rules claiming more threads", "Provided resources", "Conda environments: ignored"),
+    "Select jobs to execute",
+    "Execute ",
+    "Rules claiming more threads",
+    "Provided resources",
+    "Conda environments: ignored",
 )
 """How messages begin that say how Snakemake works, and nothing of what is made."""
 
 
 def _worth_showing(record: logging.LogRecord) -> bool:
     """Whether a message is not the start of a job, whose end is shown, and not about Snakemake's own work."""
-    own = record.getMessage().startswith(OF_SNAKEMAKE)
-    return not own and str(getattr(record, "event", None)) != "job_info"
+    begins = str(vars(record).get("event")) == BEGUN
+    return not begins and not record.getMessage().startswith(OF_SNAKEMAKE)
 
 
 def _begin(logger: logging.Logger, plan: Plan, local: bool) -> None:
@@ -112,7 +115,7 @@ def _begin(logger: logging.Logger, plan: Plan, local: bool) -> None:
     logger.addHandler(progress)
     progress.watch()
     if note := join(Path.cwd()):
-        print(note, file=sys.stderr, flush=True)
+        print(note, file=sys.stderr)
     for folder in (plan.config.results, plan.config.root / "logs", plan.config.data / "processed"):
         existing = next(place for place in (folder, *folder.parents) if place.exists())
         if not os.access(existing, os.W_OK):
@@ -131,14 +134,15 @@ def _begin(logger: logging.Logger, plan: Plan, local: bool) -> None:
 
 def _foresee(workflow: Any, plan: Plan) -> None:
     """In a dry run: say what is lost, and have the jobs listed that would make it again; nothing is removed."""
-    found, asked = markers.lost(plan), workflow.dag_settings
-    for error in found:
+    errors = markers.lost(plan)
+    asked = workflow.dag_settings
+    for error in errors:
         print(f"would be made again: {error}", file=sys.stderr)
-    if found and not asked.targets:  # of other targets, not all of it is needed
-        proofs = {error.proofs[0].relative_to(plan.config.root).as_posix() for error in found}
-        workflow.dag_settings = dataclasses.replace(
-            asked, forcerun=frozenset({*asked.forcerun, *proofs})
-        )
+    if errors and not asked.targets:  # of other targets, not all of it is needed
+        root = plan.config.root
+        proofs = {error.proofs[0].relative_to(root).as_posix() for error in errors}
+        forced = asked.forcerun | proofs
+        workflow.dag_settings = dataclasses.replace(asked, forcerun=forced)
 
 
 def join(folder: Path) -> str | None:
@@ -148,7 +152,9 @@ def join(folder: Path) -> str | None:
     system releases when it ends. Whoever gets it exclusively knows that no other is alive on this machine, and removes
     what they left, unless some may be of another machine. Returns a note for the person who started it, if any.
     """
-    place, me, alone = folder / OWN, platform.node(), True
+    me = platform.node()
+    place = folder / OWN
+    alone = True
     try:
         place.mkdir(exist_ok=True)
         # it stays open as long as this process
@@ -158,11 +164,10 @@ def join(folder: Path) -> str | None:
         alone = False
     except OSError:
         return None
-    record, locks = place / "hypersphere.json", place / "locks"
+    record = place / "hypersphere.json"
+    locks = place / "locks"
     locked = locks.is_dir() and any(locks.iterdir())
-    hosts = files.mapping(files.read_mapping(record).get("hosts")) or (
-        {"unknown": 0} if locked else {}
-    )
+    hosts = files.mapping(files.read_mapping(record).get("hosts"))
     note = None if alone else f"another Snakemake is at work here: process {hosts.get(me)} of {me}"
     if alone and locked and hosts.keys() == {me}:
         shutil.rmtree(locks)
@@ -170,10 +175,10 @@ def join(folder: Path) -> str | None:
             # training cleans a run's folder itself, under the run's lock
             if "runs" not in leftover.parts:
                 leftover.unlink(missing_ok=True)
-        note, locked = (
-            f"the Snakemake before this one (process {hosts[me]}) was killed: its locks are removed",
-            False,
-        )
-    files.write_json(record, {"hosts": (hosts if locked else {}) | {me: os.getpid()}})
+        before = f"the Snakemake before this one (process {hosts[me]})"
+        note = f"{before} was killed: its locks are removed"
+        locked = False
+    others = (hosts or {"unknown": 0}) if locked else {}
+    files.write_json(record, {"hosts": others | {me: os.getpid()}})
     fcntl.flock(handle, fcntl.LOCK_SH)
     return note

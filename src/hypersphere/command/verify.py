@@ -11,6 +11,7 @@ import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -19,21 +20,28 @@ from hypersphere.command import preview
 from hypersphere.config import plan as planning
 from hypersphere.config.artifacts import Protocol
 from hypersphere.config.cells import raw_pixels
-from hypersphere.config.plan import MANIFEST, Plan
+from hypersphere.config.plan import MANIFEST, Evaluation, Plan
 from hypersphere.config.run import Run
 from hypersphere.config.validation import LISTED
 from hypersphere.datasets import store
 from hypersphere.errors import DamagedError, HypersphereError, in_one_line
 from hypersphere.provenance import contents, digests, manifest, markers, state, stop
+from hypersphere.statistics import retrained
 from hypersphere.wording import counted
 
-MADE = (
-    *(f"{folder}/**/*" for folder in ("statistics", "simulations", "tables", "figures")),
-    *("theory.*", "theory_claims.*", "claims.*", "scorecard.*"),
+REBUILT = (
+    "statistics/**/*",
+    "simulations/**/*",
+    "tables/**/*",
+    "figures/**/*",
+    "theory.*",
+    "theory_claims.*",
+    "claims.*",
+    "scorecard.*",
 )
-"""Of a folder of results, what is rebuilt here."""
-KEPT = ("runs", "evaluations", "batches")
-"""Folders of the results that are not rebuilt."""
+"""Patterns of the results that are rebuilt."""
+INPUTS = ("runs", "evaluations")
+"""Folders of the results from which all else is rebuilt."""
 
 
 def verify(plan: Plan, rerun: list[str], rebuild: bool = True, mend: bool = False) -> None:
@@ -48,64 +56,67 @@ def verify(plan: Plan, rerun: list[str], rebuild: bool = True, mend: bool = Fals
     if rebuild:
         every = "statistics, theory, simulations, claims, tables, figures and scorecard, rebuilt"
         few = "statistics, tables and figures of what was chosen, rebuilt"
-        checks[few if plan.config.settings.only else every] = [partial(_rebuild, plan)]
+        kind = few if plan.config.settings.only else every
+        checks[kind] = [partial(_rebuild, plan)]
     if rerun:
-        checks["trained and probed again"] = [
-            partial(_rerun, plan, plan.run(name).name) for name in rerun
-        ]
+        names = [plan.run(name).name for name in rerun]
+        checks["trained and probed again"] = [partial(_rerun, plan, name) for name in names]
+    strays = _no_results(plan)
+    for path in strays[:LISTED]:
+        print(f"left alone: {in_one_line(str(path))}: no manifest lists it")
+    if strays[LISTED:]:
+        print(f"left alone: {len(strays) - LISTED} more that no manifest lists")
     wrong: list[HypersphereError] = []
-    rest = _no_results(plan)
-    for path in rest[:LISTED]:
-        print(f"left alone: {in_one_line(str(path))}: no manifest lists it", flush=True)
-    if rest[LISTED:]:
-        print(f"left alone: {len(rest) - LISTED} more that no manifest lists", flush=True)
     for kind, of_kind in checks.items():
-        before = len(wrong)
-        for check in of_kind:
-            try:
-                check()
-            except HypersphereError as error:
-                wrong.append(error)
-                print(f"differs: {error}", flush=True)
-        print(
-            f"{kind}: {len(of_kind) - len(wrong) + before} of {len(of_kind)} as they should be",
-            flush=True,
-        )
+        errors = list(chain.from_iterable(map(_failing, of_kind)))
+        whole = len(of_kind)
+        print(f"{kind}: {whole - len(errors)} of {whole} as they should be")
+        wrong += errors
     damaged = [error for error in wrong if isinstance(error, DamagedError)]
     if mend and damaged:
         for damage in damaged:
             damage.disprove()
-        print(
-            f"{counted(len(damaged), 'difference')} forgotten; `make reproduce` makes all of that again",
-            flush=True,
-        )
-        wrong = [error for error in wrong if error not in damaged]
+        forgotten = counted(len(damaged), "difference")
+        print(f"{forgotten} forgotten; `make reproduce` makes all of that again")
+        wrong = [error for error in wrong if not isinstance(error, DamagedError)]
     if wrong:
-        more = f" (and {len(wrong) - 1} more, listed above)" if len(wrong) > 1 else ""
-        remedy = "" if mend or not damaged else "; `make mend` makes what is damaged again"
-        raise HypersphereError(f"verify: {wrong[0]}{more}{remedy}")
+        first, *others = wrong
+        more = f" (and {len(others)} more, listed above)" if others else ""
+        remedy = "; `make mend` makes what is damaged again" if damaged and not mend else ""
+        raise HypersphereError(f"verify: {first}{more}{remedy}")
+
+
+def _failing(check: Callable[[], object]) -> Iterator[HypersphereError]:
+    """The error of a check, if it fails, which is printed."""
+    try:
+        check()
+    except HypersphereError as error:
+        print(f"differs: {error}")
+        yield error
 
 
 def _checks(plan: Plan) -> dict[str, list[Callable[[], object]]]:
     """What is compared with its manifest, by kind; of records, which have no runs here, nothing."""
-    runs = plan.chosen_runs.values() if plan.records is None else ()
+    runs = list(plan.chosen_runs.values()) if plan.records is None else []
     batches = plan.chosen_batches.values()
     every = not plan.config.settings.only
-    tables = markers.of_tables(plan, plan.chosen_artifacts, plan.chosen_studies, every)
-    datasets = [
-        plan.data_folder(plan.datasets[name]) for name in sorted(markers.datasets_of(plan, batches))
-    ]
-    marked = [path for one in batches for path in (plan.marker(one), plan.evaluated_marker(one.id))]
-    measured: list[tuple[Protocol, Run | str]] = [
-        (one.protocol, run) for run in runs for one in plan.evaluations[run.name].values()
-    ]
+    names = sorted(markers.datasets_of(plan, batches))
+    datasets = [plan.data_folder(plan.datasets[name]) for name in names]
+    marked: list[Path] = []
+    for batch in batches:
+        marked += [plan.marker(batch), plan.evaluated_marker(batch.id)]
+    measured: list[Callable[[], object]] = []
+    for run in runs:
+        asked = plan.evaluations[run.name].values()
+        measured += [partial(_evaluation, plan, run, one) for one in asked]
     for dataset, protocols in plan.protocols_of_pixels(runs).items():
-        measured += [(protocol, dataset) for protocol in protocols.values()]
+        measured += [partial(_pixels, plan, dataset, one) for one in protocols.values()]
+    tables = markers.of_tables(plan, plan.chosen_artifacts, plan.chosen_studies, every)
     return {
         "datasets": [partial(store.verify, folder) for folder in datasets],
         "runs": [partial(_run, plan, run) for run in runs],
         "markers": [partial(markers.check, path) for path in marked],
-        "evaluations": [partial(_evaluation, plan, *one) for one in measured],
+        "evaluations": measured,
         "tables, figures and pages": [partial(manifest.check_files, path) for path in tables],
     }
 
@@ -114,45 +125,52 @@ def _no_results(plan: Plan) -> list[Path]:
     """What lies among the results and is none, without folders of runs in training, which have no manifest yet."""
     results = plan.config.results
     known = {results / "batches"}
-    known |= {
-        folder for folder in map(plan.run_folder, plan.runs) if not (folder / MANIFEST).is_file()
-    }
+    for folder in map(plan.run_folder, plan.runs):
+        if not (folder / MANIFEST).is_file():
+            known.add(folder)
     with suppress(HypersphereError):  # who reads them says so
-        known |= contents.recorded(plan).keys()
+        known.update(contents.recorded(plan))
     for path in contents.manifests(plan, weights=True):
         with suppress(HypersphereError):  # it is named where it is checked
-            known |= contents.listed(path).keys()
+            known.update(contents.listed(path))
     return list(contents.others(results, known))
 
 
 def _run(plan: Plan, run: Run) -> None:
-    found = manifest.check_run(plan, run.name)
-    data = store.read_manifest(plan.data_folder(run.dataset))["digest"]
-    expected = {"run": run.model_dump(mode="json"), "code": digests.run_digest(run), "data": data}
-    _check_same(
-        plan.run_folder(run.name) / MANIFEST, found, expected, plan.marker(plan.batch_of[run.name])
-    )
+    recorded = manifest.check_run(plan, run.name)
+    expected = {
+        "run": run.model_dump(mode="json"),
+        "code": digests.run_digest(run),
+        "data": store.read_manifest(plan.data_folder(run.dataset))["digest"],
+    }
+    proof = plan.marker(plan.batch_of[run.name])
+    _check_same(plan.run_folder(run.name) / MANIFEST, recorded, expected, proof)
 
 
-def _evaluation(plan: Plan, protocol: Protocol, subject: Run | str) -> None:
-    """Check the evaluation of a run, or of the raw pixels of a dataset, which depends on no weights."""
-    expected: dict[str, Any] = {}
-    if isinstance(subject, str):
-        path = plan.evaluation_file(raw_pixels(subject), protocol.digest)
-        expected["code"] = digests.protocol_digest(protocol, None)
-    else:
-        from hypersphere.probes import evaluate
+def _evaluation(plan: Plan, run: Run, asked: Evaluation) -> None:
+    from hypersphere.probes import evaluate
 
-        path, asked = (
-            plan.evaluation_file(subject.name, protocol.digest),
-            plan.evaluations[subject.name][protocol.digest],
-        )
-        trained = state.look(plan.run_folder(subject.name), 0)
-        if not trained.done:
-            raise DamagedError(trained.problem, plan.marker(plan.batch_of[subject.name]))
-        expected["weights"] = evaluate.inputs(subject, asked, trained.manifest)
-        expected["code"] = digests.protocol_digest(protocol, subject)
-        expected["at"] = [list(at) for at in sorted(asked.at)]
+    trained = state.look(plan.run_folder(run.name), 0)
+    if not trained.done:
+        raise DamagedError(trained.problem, plan.marker(plan.batch_of[run.name]))
+    expected = {
+        "weights": evaluate.inputs(run, asked, trained.manifest),
+        "code": digests.protocol_digest(asked.protocol, run),
+        "at": [list(at) for at in sorted(asked.at)],
+    }
+    _check_evaluation(plan, run.name, asked.protocol, expected)
+
+
+def _pixels(plan: Plan, dataset: str, protocol: Protocol) -> None:
+    """Check the evaluation of a dataset's raw pixels, which depends on no weights."""
+    expected = {"code": digests.protocol_digest(protocol, None)}
+    _check_evaluation(plan, raw_pixels(dataset), protocol, expected)
+
+
+def _check_evaluation(
+    plan: Plan, subject: str, protocol: Protocol, expected: dict[str, Any]
+) -> None:
+    path = plan.evaluation_file(subject, protocol.digest)
     proof = path.with_suffix(".json")
     _check_same(proof, manifest.check_evaluation(path), expected, proof)
 
@@ -160,11 +178,10 @@ def _evaluation(plan: Plan, protocol: Protocol, subject: Run | str) -> None:
 def _check_same(
     path: Path, recorded: dict[str, Any], expected: dict[str, Any], proof: Path
 ) -> None:
-    other = [key for key, value in expected.items() if recorded.get(key) != value]
-    if other:
-        sentence = (
-            f"{path}: {' and '.join(other)}: not those of this checkout; run again to replace it"
-        )
+    others = [key for key in expected if recorded.get(key) != expected[key]]
+    if others:
+        named = " and ".join(others)
+        sentence = f"{path}: {named}: not those of this checkout; run again to replace it"
         raise DamagedError(sentence, proof)
 
 
@@ -174,118 +191,117 @@ def _rerun(plan: Plan, name: str) -> None:
 
     recorded = manifest.check_run(plan, name)
     with elsewhere(plan) as again:
-        pretrain.pretrain(again, [again.run(name)], also=pretrain.snapshots(plan.run_folder(name)))
-        evaluate.evaluate_runs(again, [again.run(name)])
-        measured = tuple(
-            f"{digest}*.{ending}" for digest in plan.evaluations[name] for ending in ("csv", "png")
-        )
-        made = {"runs": ("**/*.safetensors", "history.csv", "run.yaml"), "evaluations": measured}
-        for folder, patterns in made.items():
-            before, after = (one.config.results / folder / name for one in (plan, again))
-            if differing := _differing(before, after, _names(patterns, before, after)):
-                ours, theirs = digests.environment(), recorded["environment"]
-                compared = ("python", "packages", "machine", "processor_flags", "instructions")
-                other = ", ".join(
-                    key for key in compared if key in theirs and ours[key] != theirs[key]
-                )
-                note = (
-                    f"; made with other {other}, for which equal bytes are not promised"
-                    if other
-                    else ""
-                )
+        run = again.run(name)
+        snapshots = pretrain.snapshots(plan.run_folder(name))
+        pretrain.pretrain(again, [run], also=snapshots)
+        evaluate.evaluate_runs(again, [run])
+        files_of_run = [*recorded["files"]]
+        measured: list[str] = []
+        for digest in plan.evaluations[name]:
+            evaluation = plan.evaluation_file(name, digest)
+            measured += manifest.check_evaluation(evaluation)["files"]
+        for folder, names in {"runs": files_of_run, "evaluations": measured}.items():
+            before = plan.config.results / folder / name
+            after = again.config.results / folder / name
+            if differing := _differing(before, after, names):
+                note = _other_machine(recorded["environment"])
                 raise HypersphereError(
                     f"{before}: {', '.join(differing)}: differ when made again{note}"
                 )
 
 
+def _other_machine(recorded: dict[str, Any]) -> str:
+    """What is other here than where a run was trained, and may change its bytes."""
+    here = digests.environment()
+    others = [key for key in retrained.MACHINE if recorded.get(key, here[key]) != here[key]]
+    if not others:
+        return ""
+    return f"; made with other {', '.join(others)}, for which equal bytes are not promised"
+
+
 def _rebuild(plan: Plan) -> None:
     """Have Snakemake make all that follows from runs and evaluations again in another folder, and compare the bytes.
 
-    All rules run but those that prepare, train and measure; with the setting ``only``, just what it chooses. Files that
-    differ, belong to no artifact, or cannot be made again because what they are made from is damaged, are the proofs of
-    the error.
+    With the setting ``only``, just what it chooses. Files that differ, belong to no artifact, or cannot be made again
+    because what they are made from is damaged, are the proofs of the error.
     """
-    with elsewhere(plan, *KEPT) as again:
-        root, before, after = again.config.root, plan.config.results, again.config.results
-        # Markers that are lost are named above: what follows is made from the evaluations themselves.
-        (after / "batches").mkdir(exist_ok=True)
-        for batch in again.chosen_batches.values():
-            for marker in (again.marker(batch), again.evaluated_marker(batch.id)):
-                if not marker.exists():  # else the file that it links to would be touched
-                    marker.touch()
-        rules = ["reproduce", "theory", "copy_theory", "claims", "scorecard"]
-        rules += [f"artifact_{name}" for name in again.drawn_together]
-        studied = {paper for paper, _ in again.chosen_studies}
-        rules += [
-            f"{kind}_{paper}"
-            for paper in studied
-            for kind in ("simulate", "copy_simulations", "studies")
-        ]
-        # From records nothing is trained anyway.
-        allowed = ("--allowed-rules", *rules) if again.records is None else ()
-        done = preview.snakemake(
-            root, again.config.overrides, "--cores", "all", "reproduce", *allowed
-        )
-        reasons: list[str] = []
-        if done.returncode:
-            paths = sorted((root / "logs").glob("**/*.log"))
-            logs = [path.read_text(errors="replace").rstrip().splitlines() for path in paths]
-            output = (done.stdout + done.stderr).rstrip().splitlines()
-            last = output[-1] if output else f"it {stop.ended(done.returncode)} and said nothing"
-            if not logs:
-                raise HypersphereError(f"snakemake: {last}")
-            said = [line for log in logs for line in log if line.startswith("hypersphere: ")]
-            ends = [log[-1] for log in logs if log]  # of a traceback: the error
-            said = said or ends[-1:] or [f"snakemake: {last}"]
-            reasons = [line.removeprefix("hypersphere: ") for line in dict.fromkeys(said)]
-            # then nothing is said of the results
-            if any(os.strerror(errno.ENOSPC) in line for line in reasons):
-                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        made = [name for name in _names(("**/*",), after) if name.partition("/")[0] not in KEPT]
+    with elsewhere(plan, *INPUTS) as again:
+        reasons = _made_again(again)
+        before = plan.config.results
+        after = again.config.results
+        made = _rebuilt_files(after)
         differing = _differing(before, after, made)
-        expected = _names(MADE, before)
-        if plan.config.settings.only:
-            chosen = []
-            for key in plan.chosen_artifacts:
-                chosen += [*plan.config.outputs(*key), plan.config.artifact_folder(*key)]
-            expected = [
-                name
-                for name in expected
-                if any((before / name).is_relative_to(path) for path in chosen)
-            ]
-        missing = [name for name in expected if name not in made]
-        sentences = [
-            *([f"{', '.join(differing)}: differ when made again"] if differing else []),
-            *(
-                [f"{', '.join(missing)}: nothing of this checkout makes them"]
-                if missing and not reasons
-                else []
-            ),
-            *(
-                [f"{counted(len(missing), 'file')} cannot be made again ({'; '.join(reasons)})"]
-                if reasons
-                else []
-            ),
-            *([] if made or reasons else ["has no file to compare"]),
-        ]
+        missing = [name for name in _expected(plan) if name not in made]
+        sentences = []
+        if differing:
+            sentences.append(f"{', '.join(differing)}: differ when made again")
+        if reasons:
+            number = counted(len(missing), "file")
+            sentences.append(f"{number} cannot be made again ({'; '.join(reasons)})")
+        elif missing:
+            sentences.append(f"{', '.join(missing)}: nothing of this checkout makes them")
+        elif not made:
+            sentences.append("has no file to compare")
         if sentences:
-            raise DamagedError(
-                f"{before}: {'; '.join(sentences)}",
-                *(before / name for name in (*differing, *missing)),
-            )
+            proofs = [before / name for name in (*differing, *missing)]
+            raise DamagedError(f"{before}: {'; '.join(sentences)}", *proofs)
 
 
-def _names(patterns: tuple[str, ...], *sides: Path) -> list[str]:
-    """The files under any of the folders that match a pattern, relative to it."""
-    return sorted(
-        {
-            path.relative_to(side).as_posix()
-            for side in sides
-            for pattern in patterns
-            for path in side.glob(pattern)
-            if path.is_file() and not path.name.startswith(".")
-        }
-    )
+def _made_again(again: Plan) -> list[str]:
+    """Have Snakemake make what follows from runs and evaluations; the reasons why some of it was not made.
+
+    All rules run but those that prepare, train and measure.
+    """
+    # Markers that are lost are named above: what follows is made from the evaluations themselves.
+    (again.config.results / "batches").mkdir()
+    for batch in again.chosen_batches.values():
+        again.marker(batch).touch()
+        again.evaluated_marker(batch.id).touch()
+    rules = ["reproduce", "theory", "copy_theory", "claims", "scorecard"]
+    rules += [f"artifact_{name}" for name in again.drawn_together]
+    for paper in {paper for paper, _ in again.chosen_studies}:
+        rules += [f"simulate_{paper}", f"copy_simulations_{paper}", f"studies_{paper}"]
+    # From records nothing is trained anyway.
+    allowed = ["--allowed-rules", *rules] if again.records is None else []
+    root = again.config.root
+    done = preview.snakemake(root, again.config.overrides, "--cores", "all", "reproduce", *allowed)
+    if not done.returncode:
+        return []
+    silent = f"it {stop.ended(done.returncode)} and said nothing"
+    output = (done.stdout + done.stderr).rstrip()
+    *_, last = output.splitlines() or [silent]
+    logs = sorted((root / "logs").glob("**/*.log"))
+    if not logs:
+        raise HypersphereError(f"snakemake: {last}")
+    text = "\n".join(path.read_text(errors="replace") for path in logs)
+    full = os.strerror(errno.ENOSPC)
+    lines = text.rstrip().splitlines()
+    # of a traceback the last line is the error
+    reasons = preview.complaints(lines) or lines[-1:] or [f"snakemake: {last}"]
+    if any(full in reason for reason in reasons):  # then nothing is said of the results
+        raise OSError(errno.ENOSPC, full)
+    return list(dict.fromkeys(reasons))
+
+
+def _expected(plan: Plan) -> list[str]:
+    """The files of the results that are to be made again."""
+    results = plan.config.results
+    names = _rebuilt_files(results)
+    if not plan.config.settings.only:
+        return names
+    places: list[Path] = []
+    for key in plan.chosen_artifacts:
+        places += [*plan.config.outputs(*key), plan.config.artifact_folder(*key)]
+    return [name for name in names if any(map((results / name).is_relative_to, places))]
+
+
+def _rebuilt_files(folder: Path) -> list[str]:
+    """The files in a folder of results that are rebuilt here, relative to it."""
+    names = []
+    for path in chain.from_iterable(map(folder.glob, REBUILT)):
+        if path.is_file() and not path.name.startswith("."):
+            names.append(path.relative_to(folder).as_posix())
+    return sorted(names)
 
 
 def _differing(before: Path, after: Path, names: list[str]) -> list[str]:
@@ -295,15 +311,14 @@ def _differing(before: Path, after: Path, names: list[str]) -> list[str]:
 
 
 @contextmanager
-def elsewhere(plan: Plan, *kept: str) -> Iterator[Plan]:
-    """The same plan in a temporary folder with all of the project, and of its results the ``kept`` parts.
+def elsewhere(plan: Plan, *folders: str) -> Iterator[Plan]:
+    """The same plan in a temporary folder with all of the project, and of its results some folders.
 
-    These are folders of links to the files, so that whoever removes a file there removes a link. An error's paths of
+    They are folders of links to the files, so that whoever removes a file there removes a link. An error's paths of
     the temporary folder are replaced by those of the project.
     """
-    with files.temporary_folder(
-        "what is made again, as large as tables, figures and pages here,"
-    ) as root:
+    copied = "what is made again, as large as tables, figures and pages here,"
+    with files.temporary_folder(copied) as root:
         for path in plan.config.root.iterdir():
             # typst reads no link that leaves its folder
             if path.name in ("config", "paper", "papers"):
@@ -313,15 +328,13 @@ def elsewhere(plan: Plan, *kept: str) -> Iterator[Plan]:
         overrides = {**plan.config.overrides, "data_root": plan.config.settings.data_root}
         other = planning.make(root, overrides)
         other.config.results.mkdir(parents=True)
-        for name in kept:
-            if (plan.config.results / name).is_dir():
-                shutil.copytree(
-                    plan.config.results / name,
-                    other.config.results / name,
-                    copy_function=os.symlink,
-                )
+        for name in folders:
+            before = plan.config.results / name
+            if before.is_dir():
+                shutil.copytree(before, other.config.results / name, copy_function=os.symlink)
         try:
             yield other
         except HypersphereError as error:
-            error.args = (str(error).replace(str(root), str(plan.config.root)),)
+            sentence = str(error).replace(str(root), str(plan.config.root))
+            error.args = (sentence,)
             raise

@@ -3,6 +3,7 @@
 An artifact is a query: axes (lists of coordinates) and a measure. Only drawings of exact studies have their own code.
 """
 
+import itertools
 from collections.abc import Mapping
 from functools import cached_property
 from typing import Annotated, Any, Literal, Self
@@ -99,14 +100,9 @@ class Override(Strict):
     when: When
     set: RunFields
 
-    @cached_property
-    def conditions(self) -> dict[str, list[Scalar]]:
-        """``when`` in canonical form: a plan asks for it a hundred thousand times."""
-        return {key: coordinates.alternatives(value) for key, value in self.when.items()}
-
     def matches(self, run: Mapping[str, Scalar]) -> bool:
         """Whether the coordinates of a run have all values of ``when``."""
-        return all(run.get(key) in values for key, values in self.conditions.items())
+        return coordinates.covers(self.when, run)
 
 
 class Measured(Strict):
@@ -121,19 +117,19 @@ class Measured(Strict):
     x: Axis | None = None
     lines: Axis | None = None
     panels: Axis | None = None
-    fixed: dict[str, Scalar] = Field(default_factory=dict)
+    fixed: dict[str, Scalar] = {}
     measure: MeasureName | None = None
     """The measure; None if an axis has it."""
     by: str | None = None
     """The protocol, if several give the measure and no axis has it (``history``: values that training records)."""
     baseline: dict[str, Scalar] | None = None
     """The cell with which others are compared, by the coordinates that differ; None: no comparison."""
-    also: list[Contrast] = Field(default_factory=list)  # for sentences such as "a is above b"
+    also: list[Contrast] = []  # for sentences such as "a is above b"
     seeds: Literal["tables", "sweeps"] | SeedList = "tables"
     """Which of the scale's lists of seeds, or the seeds of a study."""
-    seeds_of: dict[Identifier, SeedList] = Field(default_factory=dict)
+    seeds_of: dict[Identifier, SeedList] = {}
     """Other seeds for a variant: those of an A/A arm."""
-    left_out: list[dict[str, Scalar | list[Scalar]]] = Field(default_factory=list)
+    left_out: list[dict[str, Scalar | list[Scalar]]] = []
     """Cells that are not made: those with one of these values of each key."""
     made_at: list[Identifier] | None = None
     """The only scales that make it; None: all."""
@@ -153,43 +149,40 @@ class Measured(Strict):
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
-        taken = registry.artifact_kind(self.draw).axes
-        for axis in AXES:
-            if getattr(self, axis) is not None and axis not in taken:
-                raise ValueError(f"{axis}: no axis of {self.draw}, which takes {', '.join(taken)}")
-            if getattr(self, axis) is None and taken.get(axis):
-                raise ValueError(f"{axis}: this axis is required by {self.draw}")
-        axis_of = dict.fromkeys(self.fixed, "fixed")
-        for axis, key in (
-            (axis, key) for axis, points in self.axes.items() for point in points for key in point
-        ):
-            if axis_of.setdefault(key, axis) != axis:
-                raise ValueError(f"{axis}: {key} is on {axis_of[key]} too")
-        absent = [key for key in coordinates.IDENTITY if key not in axis_of]
-        if absent:
-            raise ValueError(f"fixed: needs the {absent[0]}, which no axis has")
+        axis_of = self._axis_of_each_key()
+        for key in coordinates.IDENTITY:
+            if key not in axis_of:
+                raise ValueError(f"fixed: needs the {key}, which no axis has")
         if ("measure" in axis_of) == (self.measure is not None):
             raise ValueError("measure: must be given here or on one axis, and not on both")
-        if "by" in axis_of and self.by is not None:
-            raise ValueError("by: may be given here or on one axis, and not on both")
-        names = dict.fromkeys(str(point["measure"]) for point in self.points)
-        of_baseline = [name for name in names if name in MEASURES and MEASURES[name].of_baseline]
-        if of_baseline and self.baseline is None:
-            raise ValueError(f"baseline: {of_baseline[0]} compares with one; name its cell")
-        for key in self.baseline or {}:
-            if key not in axis_of:
-                raise ValueError(f"baseline: {key} is on no axis")
-        if self.baseline and all(self.compared_with(point) for point in self.points):
+        for point in self.points:
+            measure = MEASURES.get(str(point["measure"]))
+            if measure is not None and measure.of_baseline and self.baseline is None:
+                raise ValueError(f"baseline: {point['measure']} compares with one; name its cell")
+        if self.baseline and all(map(self.compared_with, self.points)):
             raise ValueError(f"baseline: no cell has {coordinates.text(self.baseline)}")
         for at, contrast in enumerate(self.also):
-            for key in (*contrast.of, *contrast.against):
-                if key not in axis_of:
-                    raise ValueError(f"also.{at}: {key} is on no axis")
             if not contrast.pairs(self.points):
                 raise ValueError(
                     f"also.{at}: no pair of cells differs in exactly these coordinates"
                 )
         return self
+
+    def _axis_of_each_key(self) -> dict[str, str]:
+        """The only axis that has each key of coordinates, or ``fixed``. Its kind takes the axes, and lacks none."""
+        taken = registry.artifact_kind(self.draw).axes
+        for axis in AXES:
+            given = getattr(self, axis) is not None
+            if given and axis not in taken:
+                raise ValueError(f"{axis}: no axis of {self.draw}, which takes {', '.join(taken)}")
+            if not given and taken.get(axis):
+                raise ValueError(f"{axis}: this axis is required by {self.draw}")
+        axis_of = dict.fromkeys(self.fixed, "fixed")
+        for axis, points in self.axes.items():
+            for key in itertools.chain.from_iterable(points):
+                if axis_of.setdefault(key, axis) != axis:
+                    raise ValueError(f"{axis}: {key} is on {axis_of[key]} too")
+        return axis_of
 
     def leaves_out(self, point: Mapping[str, Scalar]) -> bool:
         """Whether a cell is declared and not made."""
@@ -199,26 +192,24 @@ class Measured(Strict):
     def axes(self) -> dict[str, list[dict[str, Scalar]]]:
         """The points of each of its axes, outermost axis first."""
         values = {axis: getattr(self, axis) for axis in AXES}
-        return {
-            axis: coordinates.points(value) for axis, value in values.items() if value is not None
-        }
+        axes = {axis: value for axis, value in values.items() if value is not None}
+        return {axis: coordinates.points(value) for axis, value in axes.items()}
 
     @cached_property
     def points(self) -> list[Position]:
         """The coordinates of every cell, in canonical form; the innermost axis varies fastest."""
-        cells: list[dict[str, Scalar]] = [dict(self.fixed)]
-        for points in self.axes.values():
-            cells = [{**cell, **point} for cell in cells for point in points]
-        measure = {"measure": self.measure} if self.measure else {}
-        return [coordinates.ordered({**cell, **measure}) for cell in cells]
+        fixed = dict(self.fixed)
+        if self.measure:
+            fixed["measure"] = self.measure
+        every = coordinates.combined([[fixed], *self.axes.values()])
+        return [coordinates.ordered(point) for point in every]
 
     def compared_with(self, point: Mapping[str, Scalar]) -> Position | None:
         """The coordinates of a cell's baseline; None for a baseline."""
-        if self.baseline is None or all(
-            point.get(key) == coordinates.normal(v) for key, v in self.baseline.items()
-        ):
+        if self.baseline is None:
             return None
-        return coordinates.ordered({**point, **self.baseline})
+        other = coordinates.ordered({**point, **self.baseline})
+        return None if other == coordinates.ordered(point) else other
 
     @cached_property
     def comparisons(self) -> list[Pair]:
@@ -226,19 +217,21 @@ class Measured(Strict):
 
         A cell that is left out is compared with nothing, so that no correction counts it.
         """
-        pairs = [
-            (point, other)
-            for point in self.points
-            if (other := self.compared_with(point)) is not None
-        ]
-        pairs += [pair for contrast in self.also for pair in contrast.pairs(self.points)]
-        made = [pair for pair in pairs if not any(map(self.leaves_out, pair))]
-        return list(dict.fromkeys(made))
+        pairs = []
+        for point in self.points:
+            other = self.compared_with(point)
+            if other is not None:
+                pairs.append((point, other))
+        for contrast in self.also:
+            pairs += contrast.pairs(self.points)
+        whole = [pair for pair in pairs if not any(map(self.leaves_out, pair))]
+        return list(dict.fromkeys(whole))
 
     @cached_property
     def compared(self) -> frozenset[Position]:
         """The runs of the cells that a comparison names, by their coordinates without readings."""
-        return frozenset(coordinates.trained(cell) for pair in self.comparisons for cell in pair)
+        cells = itertools.chain.from_iterable(self.comparisons)
+        return frozenset(map(coordinates.trained, cells))
 
 
 class Studied(Strict):
@@ -252,17 +245,19 @@ class Studied(Strict):
     study: str
     """The exact study whose function of that name returns this artifact's numbers (config/paper_code.py)."""
     printed: str | None = None
-    shows: list[str] = Field(default_factory=list)
+    shows: list[str] = []
     """Claims of other artifacts that it shows too."""
-    needs: list[Need] = Field(default_factory=list)
+    needs: list[Need] = []
     cannot_be_judged: str | None = None
 
 
 def _made_from(value: Any) -> str:
-    if not isinstance(value, dict):
-        return "of_study" if isinstance(value, Studied) else "of_runs"
-    drawn = value.get("draw") in registry.artifact_kinds("study") and not value.keys() & {*AXES}
-    return "of_study" if "study" in value or drawn else "of_runs"
+    if isinstance(value, dict):
+        drawn = value.get("draw") in registry.artifact_kinds("study")
+        of_study = "study" in value or (drawn and value.keys().isdisjoint(AXES))
+    else:
+        of_study = isinstance(value, Studied)
+    return "of_study" if of_study else "of_runs"
 
 
 Artifact = Annotated[
@@ -275,14 +270,16 @@ def _filled_in(evaluations: Any) -> Any:
     """Fill in protocols that have ``like: other`` from that one."""
     if not isinstance(evaluations, dict):
         return evaluations
-    mappings = {str(name): given for name, given in evaluations.items() if isinstance(given, dict)}
-    whole = {name: given for name, given in mappings.items() if "like" not in given}
+    filled = dict(evaluations)
+    mappings = {name: one for name, one in evaluations.items() if isinstance(one, dict)}
+    whole = {str(name): one for name, one in mappings.items() if "like" not in one}
     for name, given in mappings.items():
-        if name not in whole and str(given["like"]) not in whole:
-            raise ValueError(f"{name}.like: {not_one_of(str(given['like']), whole)}")
-    return evaluations | {
-        name: {**whole.get(str(given.get("like")), {}), **given} for name, given in mappings.items()
-    }
+        if "like" in given:
+            like = str(given["like"])
+            if like not in whole:
+                raise ValueError(f"{name}.like: {not_one_of(like, whole)}")
+            filled[name] = {**whole[like], **given}
+    return filled
 
 
 class Section(Strict):
@@ -292,7 +289,7 @@ class Section(Strict):
     """How the prose names the document."""
     figure: Identifier | None = None
     """The figure of an exact study that carries its argument; left out at a scale that does not make it."""
-    gravest: list[str] = Field(default_factory=list)
+    gravest: list[str] = []
     """Printed statements with a counterexample, which the text tells first."""
 
 
@@ -300,7 +297,7 @@ class OpenChoice(Strict):
     """A choice that a document leaves open, as it is made here; a plain sentence is one of which no more is said."""
 
     choice: str
-    arms: list[str] = Field(default_factory=list)
+    arms: list[str] = []
     """What shows how much another choice is worth: variants or evaluations of artifacts, or fields that an artifact
     varies (``batch.accumulate=sum``)."""
     no_arm: str | None = None
@@ -326,73 +323,51 @@ class Paper(Strict):
     """Its place among the documents, which are listed by it, and by name where it is equal."""
     title: str
     report: Section | None = None
-    run: RunFields = Field(default_factory=dict)
-    methods: dict[Identifier, RunFields] = Field(default_factory=dict)
-    variants: dict[Identifier, RunFields] = Field(default_factory=dict)
-    overrides: list[Override] = Field(default_factory=list)
-    borrows: dict[Identifier, Identifier] = Field(default_factory=dict)
+    run: RunFields = {}
+    methods: dict[Identifier, RunFields] = {}
+    variants: dict[Identifier, RunFields] = {}
+    overrides: list[Override] = []
+    borrows: dict[Identifier, Identifier] = {}
     """Methods of other documents, by name: their runs are declared there, with variants and overrides."""
-    studies: dict[Identifier, Study] = Field(default_factory=dict)
+    studies: dict[Identifier, Study] = {}
     """Questions of our own; each adds artifacts to ``artifacts``."""
-    withdrawn: dict[Identifier, Withdrawn] = Field(default_factory=dict)
+    withdrawn: dict[Identifier, Withdrawn] = {}
     """Studies that were given up before their first run, by the names that they had."""
-    open_choices: dict[str, list[OpenChoice]] = Field(default_factory=dict)
+    open_choices: dict[str, list[OpenChoice]] = {}
     """Choices that the document leaves open, of all methods (``all``) and by method."""
     evaluations: Annotated[dict[Identifier, Protocol], BeforeValidator(_filled_in)] = Field(
         default_factory=dict
     )
-    artifacts: dict[Identifier, Artifact] = Field(default_factory=dict)
-    datasets: dict[str, str] = Field(default_factory=dict)
+    artifacts: dict[Identifier, Artifact] = {}
+    datasets: dict[str, str] = {}
     """Names of datasets in print."""
-    labels: dict[str, str] = Field(default_factory=dict)
+    labels: dict[str, str] = {}
     """Names of methods, variants and keys of coordinates in print."""
-    phrases: dict[Identifier, str] = Field(default_factory=dict)
+    phrases: dict[Identifier, str] = {}
     """Names of variants in a sentence, where the label is an abbreviation for a table: ``positives emphasised``."""
 
-    @model_validator(mode="before")
-    @classmethod
-    def _with_studies(cls, fields: Any) -> Any:
-        """Add the artifacts of each valid study; an invalid one is refused with its own field."""
-        if not isinstance(fields, dict) or not isinstance(fields.get("studies"), dict):
-            return fields
-        artifacts = dict(fields.get("artifacts") or {})
-        for name, given in fields["studies"].items():
-            try:
-                study = Study.model_validate(given)
-            except ValidationError:
-                continue
-            for key, artifact in study.artifacts(str(name)).items():
-                if key in artifacts:
+    @model_validator(mode="after")
+    def _with_studies(self) -> Self:
+        """Add the artifacts of each study."""
+        for name, study in self.studies.items():
+            for key, declared in study.artifacts(name).items():
+                if key in self.artifacts:
                     raise ValueError(
                         f"artifacts.{key}: is an artifact of the study {name}; give it another name"
                     )
                 try:
-                    artifacts[key] = Measured.model_validate(artifact)
+                    self.artifacts[key] = Measured.model_validate(declared)
                 except ValidationError as error:
                     raise ValueError(
                         f"studies.{name}: its artifact {key} is not valid: {sentence(error)}"
                     ) from None
-        return {**fields, "artifacts": artifacts}
+        return self
 
     @model_validator(mode="after")
     def _names_exist(self) -> Self:
-        for at, one in enumerate(self.overrides):
-            for key, known in (("method", self.methods), ("variant", self.variants)):
-                for value in coordinates.alternatives(one.when.get(key, [])):
-                    if value not in known:
-                        raise ValueError(
-                            f"overrides.{at}.when.{key}: {not_one_of(str(value), known)}"
-                        )
         for name in self.withdrawn:
             if name in self.studies:
                 raise ValueError(f"withdrawn.{name}: is a study, too; a new plan needs a new name")
-        for key, choices in self.open_choices.items():
-            for at, choice in enumerate(choices):
-                absent = [arm for arm in choice.arms if arm not in self.arms]
-                if absent:
-                    raise ValueError(
-                        f"open_choices.{key}.{at}.arms: no artifact made from runs has {absent[0]}"
-                    )
         drawn = [name for name, artifact in self.studied.items() if artifact.draw == "study_figure"]
         if self.report and self.report.figure and self.report.figure not in drawn:
             raise ValueError(f"report.figure: {not_one_of(self.report.figure, drawn)}")
@@ -408,24 +383,11 @@ class Paper(Strict):
         """The artifacts made from exact studies, by id."""
         return {key: value for key, value in self.artifacts.items() if isinstance(value, Studied)}
 
-    @cached_property
-    def arms(self) -> frozenset[Scalar | None]:
-        """What an arm of an open choice can be: a variant, evaluation or coordinate of artifacts made from runs."""
-        found = set[Scalar | None]()
-        for artifact in self.measured.values():
-            for point in artifact.points:
-                found |= {point["variant"], point.get("by", artifact.by)}
-                found |= {coordinates.text({key: value}) for key, value in point.items()}
-        return frozenset(found)
-
     def closed(self, artifact: str) -> bool:
         """Whether an artifact is of a closed study, of which no more runs are made."""
         measured = self.measured.get(artifact)
-        return (
-            measured is not None
-            and measured.plan is not None
-            and self.studies[measured.plan].closed is not None
-        )
+        plan = measured.plan if measured else None
+        return plan is not None and self.studies[plan].closed is not None
 
     def section(self, artifact: str) -> str:
         """The section that declares an artifact made from runs: ``artifacts.table2``, or the study that it is of."""
@@ -438,20 +400,20 @@ class Paper(Strict):
 
     def protocol(self, artifact: Measured, point: Mapping[str, Scalar]) -> str:
         """The name of the protocol that gives the measure of a cell; a ValueError if none does, or several unnamed."""
-        measure, by = str(point["measure"]), point.get("by", artifact.by)
-        giving = [
-            name for name, protocol in self.evaluations.items() if measure in protocol.measures
-        ]
-        giving += [HISTORY] if measure in HISTORY_MEASURES else []
-        if by is not None and by not in (HISTORY, *self.evaluations):
-            raise ValueError(f"by: {not_one_of(str(by), (*self.evaluations, HISTORY))}")
+        measure = str(point["measure"])
+        by = point.get("by", artifact.by)
+        known = (*self.evaluations, HISTORY)
+        giving = [name for name, one in self.evaluations.items() if measure in one.measures]
+        if measure in HISTORY_MEASURES:
+            giving.append(HISTORY)
+        if by is not None and by not in known:
+            raise ValueError(f"by: {not_one_of(str(by), known)}")
         if not giving:
             raise ValueError(f"by: no evaluation gives {measure}")
-        unlike = [
-            name for name in giving if name == HISTORY or self.evaluations[name].like not in giving
-        ]
-        if len(giving) > 1 and by in giving:
+        if by in giving:
             return str(by)
+        likes = {name: one.like for name, one in self.evaluations.items()}
+        unlike = [name for name in giving if likes.get(name) not in giving]
         if len(unlike) > 1:
             raise ValueError(
                 f"by: several evaluations give {measure}; name one of {', '.join(unlike)}"

@@ -28,11 +28,9 @@ class WithoutWords(ast.NodeTransformer):
         return node
 
     def visit_If(self, node: ast.If) -> ast.AST | None:
-        return (
-            None
-            if ast.unparse(node.test) == "TYPE_CHECKING" and not node.orelse
-            else self.generic_visit(node)
-        )
+        if ast.unparse(node.test) == "TYPE_CHECKING" and not node.orelse:
+            return None
+        return self.generic_visit(node)
 
     def generic_visit(self, node: ast.AST) -> ast.AST:
         """Look only into blocks, and put ``pass`` into one that lost its last statement."""
@@ -58,15 +56,18 @@ def behind(file: Path, name: str) -> str | None:
         raise HypersphereError(
             f"{file}: line {error.lineno}: is not valid Python ({error.msg})"
         ) from None
-    defined = {one: statement for statement in tree.body for one in _defines(statement)}
-    waiting, found = [name], dict[str, str]()
+    defined: dict[str, ast.stmt] = {}
+    for statement in tree.body:
+        defined |= dict.fromkeys(_defines(statement), statement)
+    sources: dict[str, str] = {}
+    waiting = [name]
     while waiting:
         one = waiting.pop()
-        if one in defined and one not in found:
+        if one in defined and one not in sources:
             bare = _untyped(WithoutWords().visit(defined[one]))
-            found[one] = ast.unparse(bare)
+            sources[one] = ast.unparse(bare)
             waiting += [node.id for node in ast.walk(bare) if isinstance(node, ast.Name)]
-    return "\n".join(found[one] for one in sorted(found)) if name in found else None
+    return "\n".join(sources[one] for one in sorted(sources)) if name in sources else None
 
 
 def _defines(statement: ast.stmt) -> Iterator[str]:
@@ -77,10 +78,8 @@ def _defines(statement: ast.stmt) -> Iterator[str]:
         for alias in statement.names:
             yield alias.asname or alias.name.partition(".")[0]
     elif isinstance(statement, ast.Assign | ast.AnnAssign):
-        for target in (
-            statement.targets if isinstance(statement, ast.Assign) else [statement.target]
-        ):
-            yield ast.unparse(target)
+        targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+        yield from map(ast.unparse, targets)
 
 
 def _untyped(statement: ast.AST) -> ast.AST:

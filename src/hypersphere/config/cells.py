@@ -2,23 +2,24 @@
 
 import itertools
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from operator import attrgetter
+from operator import attrgetter, itemgetter
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeGuard
 
 from hypersphere.config import coordinates, registry
 from hypersphere.config import project as cfg
 from hypersphere.config.artifacts import Measured, Paper, Protocol
-from hypersphere.config.coordinates import Coordinates, Position
+from hypersphere.config.coordinates import Coordinates, Position, Scalar
 from hypersphere.config.measures import MEASURES
 from hypersphere.config.records import FOLDER, WITHOUT_VALUE, Measurement, Record, Records
-from hypersphere.config.resolve import Description, Layers, Resolved, resolve
+from hypersphere.config.resolve import Description, Layers, Resolved, describe, resolve
 from hypersphere.config.run import Dataset, Run
 from hypersphere.config.study import BEST
-from hypersphere.config.validation import not_one_of, validate
+from hypersphere.config.validation import check_name, validate
 from hypersphere.errors import HypersphereError
 
 CONTROL = "control"
@@ -30,7 +31,9 @@ SHARED = "at this scale one number with"
 """How the reason of a cell begins whose number another cell shows; that cell follows."""
 _SHARE = re.compile(r"([1-9][0-9]?|100)%")
 """An epoch as a share of the training: ``25%``."""
-UNTRAINED, PIXELS, CHANCE = "untrained", "pixels", "chance"
+UNTRAINED = "untrained"
+PIXELS = "pixels"
+CHANCE = "chance"
 
 
 @dataclass(frozen=True)
@@ -72,28 +75,30 @@ class Cell:
         return coordinates.of_probe(self.coordinates).text
 
 
+class MadeCell(Cell):
+    """A cell that is measured: it has a run and a dataset."""
+
+    run: Run
+    target: Dataset
+
+
+def is_made(cell: Cell) -> TypeGuard[MadeCell]:
+    """Whether a cell is measured."""
+    return not cell.missing
+
+
 class Cells:
     """Makes the cells of a scale's artifacts, and each distinct run once."""
 
     def __init__(self, config: cfg.Config) -> None:
         self.config = config
-        self.protocols: dict[str, dict[str, Protocol]] = {paper: {} for paper in config.papers}
-        """With the parameters that the scale replaces."""
+        self.protocols: dict[str, dict[str, Protocol]] = {}
+        """The protocols of each paper by name, with the parameters that the scale replaces."""
         for paper, declared in config.papers.items():
-            for name, protocol in declared.evaluations.items():
-                probe, layers = config.probe_of(paper, name)
-                parameters: dict[str, Any] = {}
-                for replaced in layers:
-                    parameters = {**parameters, **replaced.parameters}
-                    validate(
-                        registry.schema("probes", probe),
-                        parameters,
-                        replaced.file,
-                        replaced.section,
-                    )
-                changed = {**protocol.model_dump(), "probe": {"name": probe, **parameters}}
-                self.protocols[paper][name] = Protocol.model_validate(changed)
-        self.resolved: dict[tuple[str, Position], Resolved] = {}
+            self.protocols[paper] = {
+                name: _at_scale(config, paper, name) for name in declared.evaluations
+            }
+        self.resolved: dict[tuple[str, Position, Position], Resolved] = {}
         self.seeded: dict[tuple[str, int], Run] = {}
 
     def of(self, paper: Paper, name: str, artifact: Measured) -> list[Cell]:
@@ -104,94 +109,55 @@ class Cells:
         for all its seeds. What two cells turn out to share (``without_repeats``) is left out later, so that an axis may
         end with fewer values.
         """
-        cells = []
-        for point in artifact.points:
-            seeds = seeds_of(self.config, paper, name, point).values
-            cells += self._of_point(paper, name, artifact, point, seeds)
+        several = [self._of_point(paper, name, artifact, point) for point in artifact.points]
+        points = [cell.coordinates for cell in several if not cell.missing]
         most = self.config.most_values(paper.paper, name)
-        if most is None:
-            return cells
-        measured = list(dict.fromkeys(cell.coordinates for cell in cells if not cell.missing))
-        kept = measured
-        for axis in artifact.axes.values():
-            values = [
-                one for one in axis if any(one.items() <= point.items() for point in measured)
-            ]
-            if len(values) > most and not any("measure" in one for one in values):
-                chosen = [values[round(at * (len(values) - 1) / (most - 1))] for at in range(most)]
-                kept = [
-                    point for point in kept if any(one.items() <= point.items() for one in chosen)
-                ]
-        stay = {*kept}
-        stay |= {other for one, other in artifact.comparisons if one in stay}
-        found: dict[tuple[Position, int], Cell] = {}
-        for at, cell in enumerate(cells):
-            if cell.missing or cell.coordinates in stay:
-                found[cell.coordinates, at] = cell
+        if most is not None:
+            points = _thinned(artifact, points, most)
+        measured = {*points}
+        measured |= {baseline for point, baseline in artifact.comparisons if point in measured}
+        cells = []
+        for cell in several:
+            if cell.resolved is None:
+                cells.append(cell)
+            elif cell.missing or cell.coordinates in measured:
+                for seed in seeds_of(self.config, paper, name, cell.coordinates).values:
+                    cells.append(replace(cell, run=self._run(cell.resolved, seed)))
             else:
-                found.setdefault(
-                    (cell.coordinates, -1), replace(cell, run=None, epoch=0, missing=THINNED)
-                )
-        return list(found.values())
+                cells.append(replace(cell, epoch=0, missing=THINNED))
+        return cells
 
-    def _of_point(
-        self, paper: Paper, name: str, artifact: Measured, point: Position, seeds: list[int]
-    ) -> list[Cell]:
-        """The cells of one point; one without a dataset, or that is left out, has neither run nor seeds."""
-        own, other = str(point["dataset"]), str(point.get("target", point["dataset"]))
+    def _of_point(self, paper: Paper, name: str, artifact: Measured, point: Position) -> Cell:
+        """The cell of one point, without a seed's run; one that is left out, or has no dataset, is resolved to none."""
+        own = str(point["dataset"])
+        other = str(point.get("target", own))
+        file = self.config.paper_file(paper.paper)
+        section = paper.section(name)
+        where = f"{file}: {section}"
         for key, dataset in (("dataset", own), ("target", other)):
-            if dataset not in self.config.datasets:
-                raise self._wrong(
-                    paper, name, f"{key}: {not_one_of(dataset, sorted(self.config.datasets))}"
-                )
+            check_name(dataset, self.config.datasets, f"{where}: {key}")
         try:
             protocol = paper.protocol(artifact, point)
         except ValueError as error:
-            raise self._wrong(paper, name, error) from None
-        how, measure = self.protocols[paper.paper].get(protocol), MEASURES[str(point["measure"])]
-        transfer = how is not None and how.transfer
-        # Only a measure that needs no fit, such as norms, keeps its name on another dataset.
-        own_only = how is None or (measure.margin == "accuracy" and not measure.of_task)
-        if transfer == (other == own) and (transfer or own_only):
-            problem = (
-                "needs another one than the dataset"
-                if transfer
-                else f"measures encoders of {own} on {own} only"
-            )
-            raise self._wrong(paper, name, f"target: {protocol} {problem}")
-        used = {
-            published: self.config.dataset_for(published, paper.paper) for published in (own, other)
-        }
-        cell = Cell(
-            paper.paper, name, point, None, 0, used[other], protocol, how, str(point["measure"])
-        )
+            raise HypersphereError(f"{where}: {error}") from None
+        how = self.protocols[paper.paper].get(protocol)
+        if problem := _misplaced(how, point, own, other):
+            raise HypersphereError(f"{where}: target: {protocol} {problem}")
+        used = {one: self.config.dataset_for(one, paper.paper) for one in (own, other)}
+        measure = str(point["measure"])
+        cell = Cell(paper.paper, name, point, None, 0, used[other], protocol, how, measure)
         if artifact.leaves_out(point):  # a field that is not this arm's need not be one of its run
-            return [replace(cell, missing=LEFT_OUT)]
-        stand_in, epoch = used[own], 0
-        resolved = self.resolved_of(paper, name, point, stand_in) if stand_in else None
-        if resolved is not None:
-            last, asked = resolved.run.schedule.epochs, point.get("epoch", resolved.epochs)
-            if share := _SHARE.fullmatch(str(asked)):
-                epoch = max(1, round(last * int(share[1]) / 100))
-            elif isinstance(asked, int) and 0 <= asked <= resolved.epochs:
-                epoch = round(last * asked / resolved.epochs)
-            else:
-                allowed = f"must be a whole number from 0 to {resolved.epochs} (given: {asked})"
-                raise self._wrong(paper, name, f"epoch: {allowed}")
-        cell = replace(cell, epoch=epoch, resolved=resolved)
-        cell = replace(cell, missing=next(self._reasons(cell, artifact, used), ""))
-        if resolved is None:
-            return [cell]
-        return [replace(cell, run=self._run(resolved, seed)) for seed in seeds]
-
-    def _wrong(self, paper: Paper, name: str, problem: object) -> HypersphereError:
-        """The error of a wrong cell, which names the file and section of its artifact."""
-        return HypersphereError(
-            f"{self.config.paper_file(paper.paper)}: {paper.section(name)}: {problem}"
-        )
+            return replace(cell, missing=LEFT_OUT)
+        stand_in = used[own]
+        if stand_in is not None:
+            resolved = self.resolved_of(paper, name, point, stand_in)
+            epoch = _epoch(resolved, point, where) if resolved else 0
+            cell = replace(cell, epoch=epoch, resolved=resolved)
+        return replace(cell, missing=next(self._reasons(cell, artifact, used), ""))
 
     def _run(self, resolved: Resolved, seed: int) -> Run:
-        if (key := (resolved.run.name, seed)) not in self.seeded:
+        key = resolved.run.name, seed
+        if key not in self.seeded:
             self.seeded[key] = resolved.run.of_seed(seed)
         return self.seeded[key]
 
@@ -201,31 +167,35 @@ class Cells:
         A study, or an artifact that lists its seeds, keeps to them. A seed on which a study tunes is never added, as a
         choice was made on it; one of an A/A arm only where the scale says that it counts.
         """
-        plans = [study for paper in self.config.papers.values() for study in paper.studies.values()]
-        apart = {seed for study in plans for seed in study.seeds.tuning}
-        if not self.config.scale.seeds.again_counts:
-            apart |= {seed for study in plans for seed in study.seeds.again}
-        recorded = sorted({several[0].run.seed for several in records.values()} - apart)
-        declared: dict[tuple[str, str, Position], list[Cell]] = {}
-        for cell in cells:
-            own = self.config.papers[cell.paper].measured[cell.artifact]
-            if cell.run and not cell.missing and isinstance(own.seeds, str) and not own.seeds_of:
-                declared.setdefault(cell.place, []).append(cell)
-        found = []
-        for first, *others in declared.values():
+        config = self.config
+        apart = set[int]()
+        for paper in config.papers.values():
+            for study in paper.studies.values():
+                apart.update(study.seeds.tuning)
+                if not config.scale.seeds.again_counts:
+                    apart.update(study.seeds.again)
+        recorded = {several[0].run.seed for several in records.values()} - apart
+        declared: dict[tuple[str, str, Position], list[MadeCell]] = defaultdict(list)
+        for cell in filter(is_made, cells):
+            artifact = config.papers[cell.paper].measured[cell.artifact]
+            if isinstance(artifact.seeds, str) and not artifact.seeds_of:
+                declared[cell.place].append(cell)
+        more: list[Cell] = []
+        for of_seeds in declared.values():
+            first = of_seeds[0]
             assert first.resolved is not None
-            seeds = {cell.run.seed for cell in (first, *others) if cell.run}
-            for seed in recorded:
+            for seed in sorted(recorded - {cell.run.seed for cell in of_seeds}):
                 run = self._run(first.resolved, seed)
-                if seed not in seeds and run.name in records:
-                    found.append(replace(first, run=run))
-        return found
+                if run.name in records:
+                    more.append(replace(first, run=run))
+        return more
 
     def _reasons(
         self, cell: Cell, artifact: Measured, used: Mapping[str, Dataset | None]
     ) -> Iterator[str]:
         """Why this scale makes no cell of a point, whatever its seed."""
-        point, resolved = cell.coordinates, cell.resolved
+        point = cell.coordinates
+        resolved = cell.resolved
         if self.config.at_scale[cell.paper].leaves_out_cell(point):
             yield LEFT_OUT
         for published, dataset in used.items():
@@ -243,8 +213,11 @@ class Cells:
             yield f"epoch {point['epoch']} is before the first of this scale"
         if not self.config.settings.evidence_only:  # what is recorded needs nothing here
             parts = list(resolved.run.components)
-            parts += [("datasets", one.source.name) for one in used.values() if one and one.source]
-            parts += [("probes", cell.how.probe.name)] if cell.how else []
+            if cell.how:
+                parts.append(("probes", cell.how.probe.name))
+            for dataset in used.values():
+                if dataset and dataset.source:
+                    parts.append(("datasets", dataset.source.name))
             yield from filter(None, itertools.starmap(registry.unusable, parts))
 
     def resolved_of(
@@ -254,14 +227,78 @@ class Cells:
         descriptions = described(self.config, paper, name, point)
         if descriptions is None:
             return None
-        values = {key: point[key] for key in coordinates.IDENTITY}
+        values: dict[str, Scalar] = {key: point[key] for key in coordinates.IDENTITY}
+        factors: dict[str, Scalar] = {}
         for one in descriptions:
-            values |= one.paths
-        key = paper.paper, coordinates.ordered(values)
+            values |= one.values
+            factors |= one.factors
+        key = paper.paper, coordinates.ordered(values), coordinates.ordered(factors)
         # cells of several artifacts share what is resolved for the first of them
         if key not in self.resolved:
             self.resolved[key] = resolved(self.config, paper, point, descriptions, dataset)
         return self.resolved[key]
+
+
+def _at_scale(config: cfg.Config, paper: str, evaluation: str) -> Protocol:
+    """The protocol of a paper's evaluation, with the parameters that the scale replaces."""
+    probe, layers = config.probe_of(paper, evaluation)
+    parameters: dict[str, Any] = {}
+    for layer in layers:
+        parameters |= layer.fields
+        validate(registry.schema("probes", probe), parameters, layer.file, layer.section)
+    declared = config.papers[paper].evaluations[evaluation].model_dump()
+    return Protocol.model_validate({**declared, "probe": {"name": probe, **parameters}})
+
+
+def _thinned(artifact: Measured, points: list[Position], most: int) -> list[Position]:
+    """The points with at most so many values of each axis, from the first to the last at even distances."""
+    left = points
+    for axis in artifact.axes.values():
+        if any("measure" in value for value in axis):
+            continue
+        values = [value for value in axis if _with_value(points, value)]
+        last = len(values) - 1
+        if last >= most:
+            spread = [values[round(at * last / (most - 1))] for at in range(most)]
+            left = list(itertools.chain.from_iterable(_with_value(left, value) for value in spread))
+    return left
+
+
+def _with_value(points: list[Position], value: dict[str, Scalar]) -> list[Position]:
+    """The points that have a value of an axis."""
+    return [point for point in points if value.items() <= point.items()]
+
+
+def _misplaced(how: Protocol | None, point: Position, own: str, other: str) -> str:
+    """Why a protocol does not measure encoders of one dataset on the other; empty if it does."""
+    if how is not None and how.transfer:
+        return "needs another one than the dataset" if other == own else ""
+    measure = MEASURES[str(point["measure"])]
+    # only a measure that needs no fit, such as norms, keeps its name on another dataset
+    anywhere = how is not None and (measure.margin != "accuracy" or measure.of_task)
+    if other == own or anywhere:
+        return ""
+    return f"measures encoders of {own} on {own} only"
+
+
+def _published_epoch(resolved: Resolved, point: Position) -> float:
+    """The epochs of the published schedule after which a cell is measured."""
+    epoch = point.get("epoch", resolved.epochs)
+    if share := _SHARE.fullmatch(str(epoch)):
+        return resolved.epochs * int(share[1]) / 100
+    return float(epoch)
+
+
+def _epoch(resolved: Resolved, point: Position, where: str) -> int:
+    """The finished epochs of a run at this scale after which a cell is measured."""
+    published = point.get("epoch", resolved.epochs)
+    share = _SHARE.fullmatch(str(published))
+    if not share and not (isinstance(published, int) and 0 <= published <= resolved.epochs):
+        raise HypersphereError(
+            f"{where}: epoch: must be a whole number from 0 to {resolved.epochs} (given: {published})"
+        )
+    epoch = _published_epoch(resolved, point) * resolved.run.schedule.epochs / resolved.epochs
+    return max(1 if share else 0, round(epoch))
 
 
 def resolved(
@@ -272,9 +309,9 @@ def resolved(
     dataset: Dataset,
 ) -> Resolved:
     """The run of a paper's cell, whose method another paper may lend."""
-    lender = config.papers[paper.borrows.get(str(point["method"]), paper.paper)]
+    lender = paper.borrows.get(str(point["method"]), paper.paper)
     identity = {key: point[key] for key in coordinates.IDENTITY}
-    return resolve(config, lender, identity, descriptions, dataset)
+    return resolve(config, config.papers[lender], identity, descriptions, dataset)
 
 
 def layers_of(config: cfg.Config, cell: Cell) -> Layers:
@@ -290,24 +327,23 @@ def described(
     config: cfg.Config, paper: Paper, name: str, point: Coordinates
 ) -> list[Description] | None:
     """What describes the run of a cell: its artifact, and for ``best`` what was selected; None: nothing is yet."""
-    file, study, paths = (
-        config.paper_file(paper.paper),
-        paper.measured[name].plan,
-        coordinates.of_run(point),
-    )
-    given = {path: value for path, value in paths.items() if value != BEST}
-    artifact = Description(file, paper.section(name), given)
-    if given == paths:
+    file = config.paper_file(paper.paper)
+    study = paper.measured[name].plan
+    paths = coordinates.of_run(point)
+    own = {path: value for path, value in paths.items() if value != BEST}
+    artifact = describe(file, paper.section(name), own)
+    if own == paths:
         return [artifact]
     if study is None:
         raise HypersphereError(
             f"{file}: artifacts.{name}: {BEST} is for the artifacts of a study alone"
         )
-    if not config.selected[paper.paper, study]:
+    selected = config.selected[paper.paper, study]
+    if not selected:
         return None
     arm = paper.studies[study].arm(point)
-    values = config.selected[paper.paper, study][arm]
-    return [artifact, Description(config.selection_file(paper.paper, study), arm, values)]
+    selection = config.selection_file(paper.paper, study)
+    return [artifact, describe(selection, arm, selected[arm])]
 
 
 class Listed(NamedTuple):
@@ -320,26 +356,17 @@ class Listed(NamedTuple):
 
 def seeds_of(config: cfg.Config, paper: Paper, name: str, point: Position) -> Listed:
     """The seeds of one cell of an artifact."""
-    artifact, file, section = (
-        paper.measured[name],
-        config.paper_file(paper.paper),
-        paper.section(name),
-    )
-    variant = str(point["variant"])
-    if variant in artifact.seeds_of:
-        key = "seeds_of" if artifact.plan is None else "seeds"
-        return Listed(artifact.seeds_of[variant], file, f"{section}.{key}")
-    if not isinstance(artifact.seeds, str):
-        return Listed(artifact.seeds, file, f"{section}.seeds")
-    at_scale = config.at_scale[paper.paper].artifacts.get(name)
-    which: str = (at_scale and at_scale.seeds) or artifact.seeds
-    if (
-        which == "sweeps"
-        and config.scale.seeds.compared
-        and coordinates.trained(point) in artifact.compared
-    ):
+    artifact = paper.measured[name]
+    own = artifact.seeds_of.get(str(point["variant"]), artifact.seeds)
+    if not isinstance(own, str):
+        section = f"{paper.section(name)}.seeds"
+        return Listed(own, config.paper_file(paper.paper), section)
+    seeds = config.scale.seeds
+    at_scale = config.at_scale[paper.paper]
+    which: str = at_scale.of_artifact(name).seeds or own
+    if which == "sweeps" and seeds.compared and coordinates.trained(point) in artifact.compared:
         which = "compared"
-    return Listed(getattr(config.scale.seeds, which), config.sources["seeds"], f"seeds.{which}")
+    return Listed(getattr(seeds, which), config.source("seeds"), f"seeds.{which}")
 
 
 def without_repeats(cells: list[Cell]) -> list[Cell]:
@@ -348,32 +375,25 @@ def without_repeats(cells: list[Cell]) -> list[Cell]:
     If the scale makes one run or one epoch of two, the cell with the smaller rounding keeps the number, and the other
     cannot be measured.
     """
-    numbers: dict[tuple[object, ...], list[tuple[float, tuple[object, ...], int]]] = {}
+    of_number: dict[object, list[tuple[float, object, int]]] = defaultdict(list)
     for at, cell in enumerate(cells):
         resolved = cell.resolved
-        if cell.run is None or cell.target is None or resolved is None:
+        target = cell.target
+        if cell.run is None or target is None or resolved is None:
             continue
-        asked = cell.coordinates.get("epoch", resolved.epochs)
-        share = _SHARE.fullmatch(str(asked))
-        epoch = resolved.epochs * int(share[1]) / 100 if share else float(asked)
+        epoch = _published_epoch(resolved, cell.coordinates)
         rounded = abs(resolved.run.schedule.epochs * epoch / resolved.epochs - cell.epoch)
         number = resolved.published, epoch, cell.coordinates.get("target")
-        key = (
-            cell.paper,
-            cell.run.name,
-            cell.epoch,
-            cell.target.name,
-            cell.protocol,
-            cell.measure,
-            cell.reading,
-        )
-        numbers.setdefault(key, []).append((rounded, number, at))
+        run = cell.paper, cell.run.name, cell.epoch, target.name
+        how = cell.protocol, cell.measure, cell.reading
+        of_number[run, how].append((rounded, number, at))
     marked = list(cells)
-    for several in numbers.values():
-        _, kept, first = min(several, key=lambda one: one[0])
+    for several in of_number.values():
+        _, nearest, first = min(several, key=itemgetter(0))
+        reason = f"{SHARED} {cells[first].text}"
         for _, published, at in several:
-            if not cells[at].missing and published != kept:
-                marked[at] = replace(cells[at], missing=f"{SHARED} {cells[first].text}")
+            if not cells[at].missing and published != nearest:
+                marked[at] = replace(cells[at], missing=reason)
     return marked
 
 
@@ -394,26 +414,16 @@ def untrained(cells: list[Cell]) -> list[Cell]:
 
     Each is epoch 0 of the run of the first row whose initial weights are not cut.
     """
-    groups: dict[tuple[Position, str, str, str], list[Cell]] = {}
-    for cell in cells:
-        if (
-            cell.run is None
-            or cell.missing
-            or cell.how is None
-            or cell.run.initialisation is not None
-        ):
-            continue
+    groups: dict[tuple[Position, str, str, str], dict[int, Cell]] = defaultdict(dict)
+    for cell in filter(is_made, cells):
         measure = MEASURES[cell.measure]
-        # it is of two runs, or of none, and the untrained encoder is of one
-        if measure.of_baseline or measure.of_data:
-            continue
-        point = control(cell.coordinates, UNTRAINED)
-        key = point, cell.protocol, cell.run.dataset.name, str(cell.target and cell.target.name)
-        one = replace(cell, coordinates=point, epoch=0)
-        group = groups.setdefault(key, [])
-        if not any(other.run is not None and other.run.seed == cell.run.seed for other in group):
-            group.append(one)
-    return [cell for group in groups.values() for cell in group]
+        # such a measure is of two runs, or of none, and the untrained encoder is of one
+        of_one_run = cell.how is not None and not measure.of_baseline and not measure.of_data
+        if of_one_run and cell.run.initialisation is None:
+            point = control(cell.coordinates, UNTRAINED)
+            group = groups[point, cell.protocol, cell.run.dataset.name, cell.target.name]
+            group.setdefault(cell.run.seed, replace(cell, coordinates=point, epoch=0))
+    return list(itertools.chain.from_iterable(group.values() for group in groups.values()))
 
 
 def on_pixels(protocol: Protocol) -> bool:
@@ -426,65 +436,70 @@ def mark(cells: Sequence[Cell], config: cfg.Config, records: Records) -> list[Ce
 
     So is one whose measure compares it with a baseline of its seed that no record measures alike.
     """
-    marked, folder = list(cells), f"{FOLDER}/{config.scale_name}"
-    for at, cell in enumerate(cells):
-        if cell.missing:
+    folder = f"{FOLDER}/{config.scale_name}"
+    marked: list[Cell] = []
+    for cell in cells:
+        reason = _unrecorded(cell, config, records, folder) if is_made(cell) else ""
+        marked.append(replace(cell, missing=reason) if reason else cell)
+    whole = {(*cell.place, cell.run.seed): cell for cell in filter(is_made, marked)}
+    for at, cell in enumerate(marked):
+        if not is_made(cell) or not MEASURES[cell.measure].of_baseline:
             continue
-        assert cell.run is not None
-        paper, of_run = config.papers[cell.paper], records.get(cell.run.name, ())
-        plans = confirms(cell, config)
-        if registry.artifact_kind(paper.measured[cell.artifact].draw).images:
-            reason = "records of evidence hold no values of single images"
-        elif not of_run:
-            reason = f"no record of this run in {folder}"
-        elif plans and not {*plans} & {*_source(of_run, cell).plans}:
-            reason = f"the record in {folder} was made under another plan than {' or '.join(plans)}"
-        elif cell.how is not None and not _measures(_rows(of_run, cell), cell):
+        artifact = config.papers[cell.paper].measured[cell.artifact]
+        point = artifact.compared_with(cell.coordinates) or cell.coordinates
+        baseline = whole.get((cell.paper, cell.artifact, point, cell.run.seed))
+        if baseline is None:
+            reason = f"no record of its baseline of seed {cell.run.seed} in {folder}"
+        elif _fewer_readings(cell, baseline, records):
             reason = (
-                f"the records in {folder} were measured by another protocol, or at other epochs"
+                f"the record in {folder} was measured at fewer readings than that of its baseline"
             )
         else:
             continue
         marked[at] = replace(cell, missing=reason)
-    whole = {(*cell.place, cell.run.seed): cell for cell in marked if cell.run and not cell.missing}
-    for at, cell in enumerate(marked):
-        if cell.run is None or cell.missing or not MEASURES[cell.measure].of_baseline:
-            continue
-        point = (
-            config.papers[cell.paper].measured[cell.artifact].compared_with(cell.coordinates)
-            or cell.coordinates
-        )
-        baseline = whole.get((cell.paper, cell.artifact, coordinates.ordered(point), cell.run.seed))
-        if baseline is None:
-            marked[at] = replace(
-                cell, missing=f"no record of its baseline of seed {cell.run.seed} in {folder}"
-            )
-            continue
-        ours, theirs = _readings(cell, records), _readings(baseline, records)
-        if ours != theirs and None not in (ours, theirs):
-            reason = (
-                f"the record in {folder} was measured at fewer readings than that of its baseline"
-            )
-            marked[at] = replace(cell, missing=reason)
     return marked
 
 
-def _readings(cell: Cell, records: Records) -> set[tuple[str, Position]] | None:
+def _unrecorded(cell: MadeCell, config: cfg.Config, records: Records, folder: str) -> str:
+    """Why no record gives a cell's number; empty if one does."""
+    artifact = config.papers[cell.paper].measured[cell.artifact]
+    if registry.artifact_kind(artifact.draw).images:
+        return "records of evidence hold no values of single images"
+    of_run = records.get(cell.run.name)
+    if not of_run:
+        return f"no record of this run in {folder}"
+    record, rows = _answer(of_run, cell)
+    plans = confirms(cell, config)
+    if plans and not {*plans} & {*record.plans}:
+        return f"the record in {folder} was made under another plan than {' or '.join(plans)}"
+    if cell.how is not None and not _measures(rows, cell):
+        return f"the records in {folder} were measured by another protocol, or at other epochs"
+    return ""
+
+
+def _fewer_readings(cell: MadeCell, baseline: MadeCell, records: Records) -> bool:
+    """Whether a record measures a cell at other readings than its baseline, and both have a number."""
+    ours = _readings(cell, records)
+    theirs = _readings(baseline, records)
+    return ours != theirs and None not in (ours, theirs)
+
+
+def _readings(cell: MadeCell, records: Records) -> set[tuple[str, Position]] | None:
     """The measures and readings behind a cell's number, without what they share (``augmentation=augmix``).
 
     None where they say that there is no number: the cell is not missing, but counted as such.
     """
-    assert cell.run is not None
     own = coordinates.of_probe(cell.coordinates).items()
-    rows = _rows(records[cell.run.name], cell)
+    _, rows = _answer(records[cell.run.name], cell)
     if any(one.status in WITHOUT_VALUE for one in rows):
         return None
-    found = set()
+    readings = set()
     for one in rows:
         reading = coordinates.parse(one.reading, str(one)).items()
         if own <= reading:
-            found.add((one.measure, coordinates.ordered(dict(reading - own))))
-    return found
+            further = coordinates.ordered(dict(reading - own))
+            readings.add((one.measure, further))
+    return readings
 
 
 def recorded_controls(cells: Iterable[Cell], records: Records) -> list[Cell]:
@@ -493,36 +508,33 @@ def recorded_controls(cells: Iterable[Cell], records: Records) -> list[Cell]:
     An untrained encoder depends on the seed and on nothing that training reads, so the first record of the same
     encoder, heads, seed and dataset has its numbers too.
     """
-    # most differ in the first
     start = attrgetter("seed", "kind", "encoder", "method", "initialisation", "dataset")
-    every = [(record, start(record.run)) for of in records.values() for record in of]
-    found = []
-    for cell in cells:
-        assert cell.run is not None
-        own = start(cell.run)
-        others = (record for record, other in every if other == own)
-        for record in itertools.chain(records.get(cell.run.name, ()), others):
-            if _measures(_rows([record], cell), cell):
-                found.append(replace(cell, run=record.run))
+    alike: dict[object, list[Record]] = defaultdict(list)
+    for record in itertools.chain.from_iterable(records.values()):
+        alike[start(record.run)].append(record)
+    controls: list[Cell] = []
+    for cell in filter(is_made, cells):
+        own = records.get(cell.run.name, ())
+        for record in (*own, *alike[start(cell.run)]):
+            _, rows = _answer([record], cell)
+            if _measures(rows, cell):
+                controls.append(replace(cell, run=record.run))
                 break
-    return found
+    return controls
 
 
-def _rows(several: Sequence[Record], cell: Cell) -> list[Measurement]:
-    """What the first record that measures a cell's epoch and target under its protocol says of them."""
-    assert cell.how is not None
-    assert cell.target is not None
-    digest, at = cell.how.digest, (cell.epoch, cell.target.name)
-    found = (
-        [one for one in record.answers(digest) if (one.epoch, one.target) == at]
-        for record in several
-    )
-    return next(filter(None, found), [])
+def _answer(several: Sequence[Record], cell: MadeCell) -> tuple[Record, list[Measurement]]:
+    """The first record that measures a cell's epoch and target under its protocol, and what it says of them.
 
-
-def _source(several: Sequence[Record], cell: Cell) -> Record:
-    """The record of a run from which a cell's number comes: the first that measures it, or the first of all."""
-    return next((one for one in several if cell.how is not None and _rows([one], cell)), several[0])
+    If no record measures it: the first record of all, and nothing.
+    """
+    if cell.how is not None:
+        at = cell.epoch, cell.target.name
+        for record in several:
+            answers = record.answers(cell.how.digest)
+            if rows := [one for one in answers if (one.epoch, one.target) == at]:
+                return record, rows
+    return several[0], []
 
 
 def _measures(rows: list[Measurement], cell: Cell) -> bool:
@@ -538,6 +550,8 @@ def confirms(cell: Cell, config: cfg.Config) -> list[str]:
     """The study that a cell confirms, by what records name it (``Config.plans``); empty: none."""
     paper = config.papers[cell.paper]
     name = paper.measured[cell.artifact].plan
-    if name is None or cell.run is None or cell.run.seed in paper.studies[name].seeds.tuning:
+    if name is None or cell.run is None:
+        return []
+    if cell.run.seed in paper.studies[name].seeds.tuning:
         return []
     return config.plans(cell.paper, name)

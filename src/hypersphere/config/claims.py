@@ -1,10 +1,9 @@
-"""What documents print (numbers, comparisons, statements), what sentences say of it, and errata.
-
-A sentence's numbers are those of the claims, so that none is typed twice; its key is the id of its claim.
-"""
+"""Claims: what documents print (numbers, comparisons, statements), and why a scale does not measure it."""
 
 import math
 import re
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
@@ -12,7 +11,6 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import (
     AfterValidator,
     AllowInfNan,
-    BeforeValidator,
     ConfigDict,
     Field,
     NonNegativeFloat,
@@ -21,33 +19,28 @@ from pydantic import (
     model_validator,
 )
 
-from hypersphere import files
 from hypersphere.config.artifacts import Paper, Studied
 from hypersphere.config.cells import LEFT_OUT
 from hypersphere.config.coordinates import (
     IDENTITY,
     Position,
-    Scalar,
     ordered,
     parse,
     setting,
     show,
-    text,
 )
 from hypersphere.config.measures import LARGEST, MEASURES, Measure, MeasureName
 from hypersphere.config.plan import Plan
-from hypersphere.config.project import Config, of_document
+from hypersphere.config.project import Config
 from hypersphere.config.study import AGAIN, BEST
 from hypersphere.config.validation import (
     MayBeEmpty,
     PositiveInt,
     Strict,
-    Text,
     read_table,
     validate,
 )
 from hypersphere.errors import HypersphereError
-from hypersphere.wording import counted
 
 SIGNS = {"larger": 1.0, "smaller": -1.0}
 """Directions of comparisons that print no difference, with the sign of their effect."""
@@ -112,14 +105,9 @@ class Claim(Strict):
     @cached_property
     def coordinates(self) -> Position:
         """The coordinates of the number: method, variant, dataset, setting and measure."""
-        named = {
-            "method": self.method,
-            "variant": self.variant,
-            "dataset": self.dataset,
-            "measure": self.metric or "",
-        }
-        settings = parse(self.setting, self.id)
-        return ordered({**{key: value for key, value in named.items() if value}, **settings})
+        named = {key: getattr(self, key) for key in IDENTITY if getattr(self, key)}
+        measure = {"measure": self.metric} if self.metric else {}
+        return ordered({**named, **measure, **parse(self.setting, self.id)})
 
     @cached_property
     def text(self) -> str:
@@ -129,10 +117,9 @@ class Claim(Strict):
     @cached_property
     def compared_with(self) -> Position:
         """The coordinates of a comparison's baseline, which names a variant, or all coordinates that differ."""
-        other = (
-            parse(self.baseline, self.id) if "=" in self.baseline else {"variant": self.baseline}
-        )
-        return ordered({**self.coordinates, **other})
+        if "=" in self.baseline:
+            return ordered({**self.coordinates, **parse(self.baseline, self.id)})
+        return ordered({**self.coordinates, "variant": self.baseline})
 
     @property
     def cells(self) -> tuple[str, ...]:
@@ -146,18 +133,15 @@ class Claim(Strict):
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
-        for field, given in (
-            ("setting", self.setting),
-            ("baseline", self.baseline if "=" in self.baseline else ""),
-        ):
-            try:
-                keys = parse(given, field)
-            except HypersphereError as error:
-                raise ValueError(str(error)) from None
-            if field == "setting" and (
-                columns := [key for key in keys if key in (*IDENTITY, "measure")]
-            ):
-                raise ValueError(f"setting: {columns[0]} has a column of its own")
+        try:
+            settings = parse(self.setting, "setting")
+            if "=" in self.baseline:
+                parse(self.baseline, "baseline")
+        except HypersphereError as error:
+            raise ValueError(str(error)) from None
+        for key in settings:
+            if key in (*IDENTITY, "measure"):
+                raise ValueError(f"setting: {key} has a column of its own")
         if self.direction == "equal" and (
             self.metric is None or MEASURES[self.metric].margin == "none"
         ):
@@ -172,16 +156,12 @@ class Claim(Strict):
 
     def _check_range(self, measure: Measure) -> None:
         """Refuse a number, a difference of two or a spread that no value of the measure can have."""
-        low, high, span = measure.low, measure.high, measure.high - measure.low
-        if self.kind == "comparison":
-            low, high = -span, span
-        if math.isinf(self.reported or 0.0) and measure.high < LARGEST:
+        span = measure.high - measure.low
+        low, high = (-span, span) if self.kind == "comparison" else (measure.low, measure.high)
+        infinite = math.isinf(self.reported or 0.0)
+        if infinite and measure.high < LARGEST:
             raise ValueError(f"reported: {self.metric} is never infinite")
-        if (
-            self.reported is not None
-            and not math.isinf(self.reported)
-            and not low <= self.reported <= high
-        ):
+        if self.reported is not None and not infinite and not low <= self.reported <= high:
             raise ValueError(
                 f"reported: {self.metric} is from {low:g} to {high:g} (given: {self.reported:.10g})"
             )
@@ -202,7 +182,7 @@ def load(file: Path) -> list[Claim]:
     known = [name for name, field in fields if not field.exclude]
     rows = read_table(file, known, [name for name, field in fields if field.is_required()])
     claims: dict[str, Claim] = {}
-    values: dict[tuple[str, str, str], list[float | None]] = {}
+    values = defaultdict[tuple[str, str, str], list[float]](list)
     for number, row in enumerate(rows, 2):
         where = f"line {number}"
         claim = validate(Claim, row, file, f"{where} ({row['id'] or 'no id'})")
@@ -214,244 +194,132 @@ def load(file: Path) -> list[Claim]:
                 raise HypersphereError(
                     f"{file}: {claim.id}: reported: a value claim needs the published number"
                 )
-            values.setdefault((claim.artifact, claim.reading, claim.text), []).append(
-                claim.reported
-            )
-    with_numbers = {artifact for artifact, _, _ in values}
-    for claim in [one for one in claims.values() if one.kind == "comparison" and one.variant]:
-        is_equality = claim.direction == "equal"
-        needs_number = is_equality and not claim.of_accuracy  # by which its margin is chosen
-        of_figure = is_equality and claim.artifact not in with_numbers
-        if not needs_number and (
-            claim.reported is not None or claim.direction in SIGNS or of_figure
-        ):
-            continue
-        printed = []
-        for where in claim.cells:
-            found = values.get((claim.artifact, claim.reading, where), [])
-            if len(found) != 1 or found[0] is None:
-                raise HypersphereError(
-                    f"{file}: {claim.id}: needs exactly one value claim for '{where}' of {claim.artifact}; "
-                    f"there are {len(found)}"
-                )
-            printed.append(found[0])
-        # Printed decimals are exact; a binary difference (4.6000000000000014) is not.
-        has_margin = claim.of_accuracy or is_equality
-        changed = {
-            "reported": round(printed[0] - printed[1], 10),
-            "level": printed[1] if has_margin else None,
-        }
-        claims[claim.id] = claim.model_copy(update=changed)
+            values[claim.artifact, claim.reading, claim.text].append(claim.reported)
+    of_tables = {artifact for artifact, _, _ in values}
+    for claim in claims.values():
+        if claim.kind == "comparison" and claim.variant and _is_of_two(claim, of_tables):
+            claims[claim.id] = _subtracted(file, claim, values)
     return list(claims.values())
 
 
+def _is_of_two(claim: Claim, of_tables: Collection[str]) -> bool:
+    """Whether a comparison, or its margin, is of two values that tables print; these artifacts have such values."""
+    if claim.direction != "equal":
+        return claim.reported is None and claim.direction not in SIGNS
+    return not claim.of_accuracy or (claim.reported is None and claim.artifact in of_tables)
+
+
+def _subtracted(
+    file: Path, claim: Claim, values: Mapping[tuple[str, str, str], list[float]]
+) -> Claim:
+    """A comparison with the difference of the two values, and with the level of its baseline."""
+    printed = []
+    for cell in claim.cells:
+        listed = values.get((claim.artifact, claim.reading, cell), [])
+        if len(listed) != 1:
+            raise HypersphereError(
+                f"{file}: {claim.id}: needs exactly one value claim for '{cell}' of {claim.artifact}; "
+                f"there are {len(listed)}"
+            )
+        printed += listed
+    value, baseline = printed
+    has_margin = claim.of_accuracy or claim.direction == "equal"
+    level = baseline if has_margin else None
+    return claim.model_copy(update={"reported": _difference(value, baseline), "level": level})
+
+
+def _difference(value: float, baseline: float) -> float:
+    """The difference of two printed numbers: decimals are exact, a binary difference (4.6000000000000014) is not."""
+    return round(value - baseline, 10)
+
+
 def of(config: Config, paper: str) -> list[Claim]:
-    """All claims of a document: those of its file, the differences that its tables imply, and its studies' comparisons.
+    """All claims of a document: its file's, the differences that its tables imply, and what its studies compare."""
+    document = config.papers[paper]
+    claims = load(config.claims_file(paper))
+    return [*claims, *_implied(document, claims), *_of_studies(paper, document)]
+
+
+SHARED = {"artifact", "method", "variant", "dataset", "setting", "metric", "reading", "source"}
+"""What an implied comparison has of the value of its variant."""
+
+
+def _implied(document: Paper, claims: Iterable[Claim]) -> Iterator[Claim]:
+    """The comparisons of printed values that no sentence makes.
 
     A table that prints a variant beside its baseline says what the variant gains, also where no sentence does. Which
     cells are compared is what the artifact declares; two datasets or sizes of one variant are no such pair.
     """
-    claims = load(config.claims_file(paper))
-    printed = {
-        (one.artifact, one.text): one
-        for one in claims
-        if one.kind == "value" and one.origin == "printed"
-    }
-    known = {(one.artifact, frozenset(one.cells)) for one in claims if one.kind == "comparison"}
-    for artifact, declared in config.papers[paper].measured.items():
-        for cells in (tuple(map(text, pair)) for pair in declared.comparisons):
-            variant, baseline = (printed.get((artifact, cell)) for cell in cells)
-            if variant is None or baseline is None or (artifact, frozenset(cells)) in known:
+    printed: dict[tuple[str, str], Claim] = {}
+    compared = set()
+    for claim in claims:
+        if claim.kind == "comparison":
+            compared.add((claim.artifact, frozenset(claim.cells)))
+        elif claim.kind == "value" and claim.origin == "printed":
+            printed[claim.artifact, claim.text] = claim
+    for artifact, declared in document.measured.items():
+        for cells in declared.comparisons:
+            variant, baseline = (printed.get((artifact, cell.text)) for cell in cells)
+            if variant is None or baseline is None:
                 continue
             trained_alike = (variant.method, variant.variant) == (baseline.method, baseline.variant)
-            if variant.coordinates.keys() == baseline.coordinates.keys() and not trained_alike:
-                shared = (
-                    "artifact",
-                    "method",
-                    "variant",
-                    "dataset",
-                    "setting",
-                    "metric",
-                    "reading",
-                    "source",
+            if trained_alike or variant.coordinates.keys() != baseline.coordinates.keys():
+                continue
+            if (artifact, frozenset((variant.text, baseline.text))) not in compared:
+                assert variant.reported is not None
+                assert baseline.reported is not None
+                yield _comparison(
+                    variant.id,
+                    *cells,
+                    origin="implied",
+                    reported=_difference(variant.reported, baseline.reported),
+                    level=baseline.reported if variant.of_accuracy else None,
+                    **variant.model_dump(include=SHARED),
                 )
-                claims.append(
-                    _comparison(
-                        variant.id,
-                        variant.coordinates,
-                        baseline.coordinates,
-                        origin="implied",
-                        reported=round((variant.reported or 0.0) - (baseline.reported or 0.0), 10),
-                        level=baseline.reported if variant.of_accuracy else None,
-                        **{name: getattr(variant, name) for name in shared},
-                    )
-                )
-    for name, study in config.papers[paper].studies.items():
-        for arm, other in config.papers[paper].measured[name].comparisons:
-            if AGAIN not in (arm["variant"], other["variant"]):
-                words = [
-                    show(value)
-                    for key, value in ordered(arm).items()
-                    if key != "measure" and value != BEST
-                ]
-                claims.append(
-                    _comparison(
-                        ".".join((paper, name, *words)),
-                        arm,
-                        other,
-                        origin="ours",
-                        reported=None,
-                        direction=study.direction,
-                        margin=study.margin,
-                        **{key: str(arm[key]) for key in IDENTITY},
-                        **{"artifact": name, "setting": setting(arm), "metric": arm["measure"]},
-                        **{"reading": PRINTED, "source": study.title},
-                    )
-                )
-    return claims
 
 
-def _comparison(
-    start: str, cell: dict[str, Scalar], baseline: dict[str, Scalar], **fields: Any
-) -> Claim:
+def _of_studies(paper: str, document: Paper) -> Iterator[Claim]:
+    """What each study of a document compares; its A/A arms are controls, of which nothing is claimed."""
+    for name, study in document.studies.items():
+        for arm, other in document.measured[name].comparisons:
+            if AGAIN in (arm["variant"], other["variant"]):
+                continue
+            words = [paper, name]
+            for key, value in arm.items():
+                if key != "measure" and value != BEST:
+                    words.append(show(value))
+            yield _comparison(
+                ".".join(words),
+                arm,
+                other,
+                origin="ours",
+                artifact=name,
+                setting=setting(arm),
+                metric=arm["measure"],
+                reported=None,
+                direction=study.direction,
+                margin=study.margin,
+                reading=PRINTED,
+                source=study.title,
+                **{key: str(arm[key]) for key in IDENTITY},
+            )
+
+
+def _comparison(start: str, cell: Position, baseline: Position, **fields: Any) -> Claim:
     """A comparison of which no sentence speaks; ``start`` is the beginning of its id."""
-    other = ordered({key: value for key, value in baseline.items() if value != cell.get(key)})
+    other = Position()
+    for key, value in baseline.items():
+        if value != cell.get(key):
+            other[key] = value
+    words = "-".join(map(show, other.values()))
     return Claim(
-        id=f"{start}-{'-'.join(map(show, other.values()))}",
+        id=f"{start}-{words}",
         kind="comparison",
-        baseline=str(other["variant"]) if set(other) == {"variant"} else text(other),
+        baseline=str(other["variant"]) if set(other) == {"variant"} else other.text,
         reported_std=None,
         sentence="",
         **fields,
     )
-
-
-Cells = dict[str, Scalar | list[Scalar]]
-"""Coordinates of printed numbers, ``artifact`` among them: a number is one of the cells if it has one of the values of
-each key. The value ``""`` means that the number lacks the key."""
-Numbers = Annotated[
-    tuple[float, ...], BeforeValidator(lambda one: tuple(one) if isinstance(one, list) else (one,))
-]
-
-
-class Check(Strict):
-    """A relation, and the printed numbers that have it."""
-
-    cells: Cells
-    minus: Cells | None = None
-    """The cell that each is compared with, by the coordinates that differ. Of several, the one that is hardest to beat;
-    the easiest with ``against: any``."""
-    against: Literal["all", "any"] = "all"
-    take: Literal["each", "mean", "range", "largest"] = "each"
-    """What is taken of the numbers (or differences) that agree in ``by``; ``each``: they are checked one by one."""
-    by: list[str] = Field(default_factory=list)
-    less: Cells | None = None
-    """Coordinates of other cells, of which the same is taken, and subtracted."""
-    relation: Literal["above", "at least", "below", "at most", "within", "between"] = Field(
-        alias="is"
-    )
-    than: Numbers = (0.0,)
-    """The threshold, in the metric's unit; for ``between``, the lowest and the highest allowed number."""
-
-    @model_validator(mode="after")
-    def _whole(self) -> Self:
-        takes = 2 if self.relation == "between" else 1
-        if len(self.than) != takes:
-            raise ValueError(f"than: {self.relation} takes {counted(takes, 'number')}")
-        if self.take == "each" and (self.by or self.less):
-            raise ValueError("take: by and less need mean, range or largest")
-        if "artifact" not in self.cells:
-            raise ValueError("cells: name the artifact that prints them")
-        return self
-
-
-class Sentence(Strict):
-    """The checks of one sentence, and of how many of their places it speaks (sentences.yaml, by the claim's id)."""
-
-    checks: list[Check] = Field(min_length=1)
-    holds: Literal["all", "most", "some"] = "all"
-
-
-ERRATA = "errata.yaml"
-
-ErratumKind = Literal["breaks", "ambiguous", "claim", "typo", "extraction"]
-ERRATUM_KINDS: dict[ErratumKind, str] = {
-    "breaks": "followed literally, it gives a wrong or failing implementation",
-    "ambiguous": "the text does not settle it",
-    "claim": "a sentence compared with the paper's own numbers",
-    "typo": "a slip without consequence",
-    "extraction": "damage of the copy of the text that we read, not of the paper",
-}
-
-
-class Trained(Strict):
-    """What an erratum says of its document's runs at the published scale (errata.yaml, ``runs``).
-
-    ``tests/golden/test_errata.py`` compares it with the resolved runs. Cells that cannot be measured, because their
-    dataset has no loader, do not count.
-    """
-
-    when: dict[str, Scalar | list[Scalar]] = Field(default_factory=dict)
-    """Which runs, each key one value or a list: ``artifact``, coordinates, fields, and ``paper`` in an erratum about
-    several documents."""
-    set: dict[str, Scalar] = Field(min_length=1)
-    """What they have: paths into the run (``logits.curve``), coordinates (``target``), the protocol (``probe.k``), or
-    what follows from fields: ``optimiser.peak_rate`` and ``schedule.warmup_epochs``."""
-    by: Literal["all", "some", "none"] = "all"
-    """``all``: every such run of the artifacts in ``when``, else of all printed tables and figures; ``some``: a run of
-    any artifact; ``none``: no run of any artifact, so that the choice is implemented and not trained."""
-
-
-class Erratum(Strict):
-    """An error, contradiction or gap in a document, with our decision on it (errata.yaml)."""
-
-    id: Annotated[str, StringConstraints(pattern=r"^[A-Z][0-9]+[a-z]?$")]
-    document: str
-    """The document that it is about, or ``SEVERAL``: its folder says it, and the entry does not."""
-    place: Text
-    kind: ErratumKind
-    printed: Text
-    chosen: Text
-    """The correct form, or our choice."""
-    runs: list[Trained] = Field(default_factory=list)
-    """What is run, where a run's field has the choice. Else ``of`` says of what the choice is."""
-    of: Literal["text", "code"] | None = None
-    """``text``: a reading of words, numbers or a statement; ``code``: a function or an exact study, without a field for
-    the choice, so that ``tests`` must name what shows it."""
-    decided: Text
-    """How we decided."""
-    tests: list[Text]
-    """Tests (``tests/…py::test_…``) and statements (``mine.lemma_4_2…``) that show the error or the choice."""
-
-    @model_validator(mode="after")
-    def _says_what_is_run(self) -> Self:
-        if not (self.runs or self.of):
-            raise ValueError(
-                "runs: must say which fields of the runs have the choice, or else `of` be text or code"
-            )
-        if self.runs and self.of:
-            raise ValueError("of: must be left out, because `runs` says what is run")
-        if self.of == "code" and not self.tests:
-            raise ValueError("tests: must name a test, because the choice is of code")
-        return self
-
-
-def load_errata(config: Config) -> list[Erratum]:
-    """Every entry of every errata.yaml, first those about several documents."""
-    ledger: dict[str, Erratum] = {}
-    for document, file in config.files_named(ERRATA).items():
-        listed = files.read_yaml(file)
-        if not isinstance(listed, list):
-            raise HypersphereError(f"{file}: must be a list of entries")
-        for given in listed:
-            name = str(given.get("id", "no id")) if isinstance(given, dict) else "no id"
-            entry = validate(
-                Erratum, of_document(given, "document", document, f"{file}: {name}"), file, name
-            )
-            if entry.id in ledger:
-                raise HypersphereError(f"{file}: id: {name} is given twice")
-            ledger[entry.id] = entry
-    return list(ledger.values())
 
 
 NOT_MADE_YET = "not made yet"
@@ -481,7 +349,8 @@ def why_not_measured(plan: Plan, paper: str, claim: Claim) -> str:
     A claim about an artifact made from runs is bound to the cells with its coordinates and to no others, and a
     comparison to those that the artifact compares.
     """
-    missing, reason = plan.missing(paper, claim.artifact), why_not_made(plan, paper, claim.artifact)
+    missing = plan.missing(paper, claim.artifact)
+    reason = why_not_made(plan, paper, claim.artifact)
     declared = plan.config.papers[paper].artifacts.get(claim.artifact)
     if reason or declared is None or isinstance(declared, Studied):
         return missing.get(claim.text) or reason
@@ -500,7 +369,12 @@ def why_not_measured(plan: Plan, paper: str, claim: Claim) -> str:
 
 def answering(paper: Paper, claim: Claim) -> dict[str, str]:
     """What answers a claim (a theorem, an exact study, a sentence's own table, or encoders), and which study."""
-    if claim.kind == "theorem" or claim.artifact not in paper.studied:
-        return {"answered_by": "theorem" if claim.kind == "theorem" else "encoder", "study": ""}
-    study = paper.studied[claim.artifact].study
-    return {"answered_by": "sentence" if study == SENTENCES else "study", "study": study}
+    study = ""
+    if claim.kind == "theorem":
+        answered_by = "theorem"
+    elif claim.artifact not in paper.studied:
+        answered_by = "encoder"
+    else:
+        study = paper.studied[claim.artifact].study
+        answered_by = "sentence" if study == SENTENCES else "study"
+    return {"answered_by": answered_by, "study": study}

@@ -4,9 +4,10 @@ There are three kinds of keys: identity (method, variant, dataset), any path int
 readings, which change no training (epoch, target, split …). Values are as published; a scale may replace them.
 """
 
+import itertools
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -139,21 +140,34 @@ def points(axis: Axis) -> list[dict[str, Scalar]]:
     """Every point of an axis, in the order written; the last key varies fastest."""
     listed: list[dict[str, Scalar]] = []
     for lists in axis if isinstance(axis, list) else [axis]:
-        product: list[dict[str, Scalar]] = [{}]
-        for key, values in lists.items():
-            steps = []
-            for value in values if isinstance(values, list) else [values]:
-                method, dot, variant = str(value).partition(".")
-                if key == PAIR and not dot:
-                    raise ValueError(f"'{value}' is not method.variant")
-                steps.append(
-                    {"method": method, "variant": variant} if key == PAIR else {key: normal(value)}
-                )
-            product = [{**point, **step} for point in product for step in steps]
-        listed += product
+        listed += combined([_points_of(key, values) for key, values in lists.items()])
     if repeated := [one for one, count in Counter(map(text, listed)).items() if count > 1]:
         raise ValueError(f"{min(repeated)} is listed twice")
     return listed
+
+
+def _points_of(key: str, values: Scalar | list[Scalar]) -> list[dict[str, Scalar]]:
+    """The points of one key of an axis, which may stand for method and variant."""
+    if key != PAIR:
+        return [{key: value} for value in alternatives(values)]
+    pairs: list[dict[str, Scalar]] = []
+    for value in values if isinstance(values, list) else [values]:
+        method, dot, variant = str(value).partition(".")
+        if not dot:
+            raise ValueError(f"'{value}' is not method.variant")
+        pairs.append({"method": method, "variant": variant})
+    return pairs
+
+
+def combined(axes: Iterable[list[dict[str, Scalar]]]) -> list[dict[str, Scalar]]:
+    """Every combination of one point of each axis; the last axis varies fastest."""
+    every = []
+    for parts in itertools.product(*axes):
+        point: dict[str, Scalar] = {}
+        for part in parts:
+            point |= part
+        every.append(point)
+    return every
 
 
 def nested(paths: Mapping[str, Scalar]) -> dict[str, Any]:
@@ -181,15 +195,14 @@ class Contrast(Strict):
 
     def pairs(self, points: Sequence[Position]) -> list[Pair]:
         """Its cells among ``points``, each with the one that it is compared with, if that is another of them."""
-        cells = {frozenset(point.items()): point for point in points}
         against = {key: normal(value) for key, value in self.against.items()}
-        found = []
+        there = {point: point for point in points}
+        pairs = []
         for point in points:
-            if covers(self.of, point):
-                other = cells.get(frozenset({**point, **against}.items()))
-                if other is not None and other != point:
-                    found.append((point, other))
-        return found
+            other = there.get(ordered({**point, **against}))
+            if covers(self.of, point) and other is not None and other != point:
+                pairs.append((point, other))
+        return pairs
 
 
 def covers(values: Mapping[str, Any], point: Coordinates) -> bool:

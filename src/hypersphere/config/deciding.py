@@ -13,7 +13,7 @@ from hypersphere.config.bare_code import behind
 from hypersphere.config.study import Study
 
 ANSWERS = "answers.py"
-"""Beside a document's paper.yaml: a function for each study of which numbers cannot say what the answer is."""
+"""The file beside a document's paper.yaml with a function for each study whose answer numbers cannot say."""
 RULES = Path("config/statistics.yaml")
 COUNTED = (
     ("answers.py", "of_study"),
@@ -34,14 +34,14 @@ class Deciding(NamedTuple):
 
     plan: str
     rules: str
-    """Of config/statistics.yaml."""
+    """The digest of config/statistics.yaml."""
     rule: str
-    """Of the study's function in ``ANSWERS``; empty where numbers say it, which are in the plan."""
+    """The digest of the study's function in ``ANSWERS``; empty where numbers say it, which are in the plan."""
     counted: str
 
     @property
     def digest(self) -> str:
-        """Of all of them."""
+        """The digest of all four."""
         return files.digest(self._asdict(), LENGTH)
 
 

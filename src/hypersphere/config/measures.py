@@ -78,27 +78,27 @@ def read(file: Path) -> dict[str, Measure]:
     """The measures of a table by their names. An empty field has the default."""
     measures = {}
     for row in read_table(file, ("name", "marks", *Measure.model_fields), ("name",)):
-        given = {
+        fields = {
             key: text
             for key, text in row.items()
             if key not in ("name", "marks") and (text or key == "unit")
         }
         marks = dict.fromkeys((row.get("marks") or "").split(), True)
-        measures[row["name"]] = validate(Measure, given | marks, file, row["name"])
+        measures[row["name"]] = validate(Measure, fields | marks, file, row["name"])
     return measures
 
 
 def _all() -> dict[str, Measure]:
-    found = read(FILE)
+    measures = read(FILE)
     for package in registry.packages():
         if (file := package.folder / FILE.name).is_file():
             of_package = read(file)
-            for name in of_package.keys() & found.keys():
+            for name in of_package.keys() & measures.keys():
                 raise HypersphereError(
                     f"{file}: {name} is the name of a measure that is not {package.distribution}'s"
                 )
-            found |= of_package
-    return found
+            measures |= of_package
+    return measures
 
 
 MEASURES = _all()

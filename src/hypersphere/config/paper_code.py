@@ -15,7 +15,7 @@ import importlib
 import sys
 import traceback
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -25,7 +25,9 @@ from hypersphere.config import registry
 from hypersphere.errors import HypersphereError
 
 PACKAGE = "papers"
-THEOREMS, STUDIES, FRONT = "theorems", "studies", "front"
+THEOREMS = "theorems"
+STUDIES = "studies"
+FRONT = "front"
 SHARED = Path(__file__).parents[1] / "exact"
 """The folder of the exact studies that every paper may name."""
 
@@ -56,15 +58,16 @@ def admit(folders: Mapping[str, Path]) -> None:
         if _folders.get(name) == folder:
             continue
         own = f"{PACKAGE}.{name}"
-        for module in [one for one in sys.modules if one == own or one.startswith(f"{own}.")]:
-            del sys.modules[module]
+        for module in [*sys.modules]:
+            if module == own or module.startswith(f"{own}."):
+                del sys.modules[module]
         sys.modules[own] = _package(own, [str(folder)])
         setattr(package, name, sys.modules[own])
         _folders[name] = folder
 
 
 def _papers() -> ModuleType:
-    """The package of all papers: that of the checkout if it can be imported, or else an empty one."""
+    """The package of all papers: the checkout's if it can be imported, or else an empty package."""
     try:
         return importlib.import_module(PACKAGE)
     except ModuleNotFoundError:
@@ -96,39 +99,35 @@ def module_file(module: str) -> Path | None:
 def load(module: str, name: str) -> Any:
     """A function or a value of a module; whatever is wrong in a paper's own module is one sentence."""
     file = module_file(module)
-    try:
+    with blaming(file) if file else nullcontext():
         loaded = importlib.import_module(module)
-    except Exception as error:
-        if file is None:
-            raise
-        raise HypersphereError(_blamed(file, error)) from error
     if not hasattr(loaded, name):
         raise HypersphereError(f"{file or module}: has no {name}")
     return getattr(loaded, name)
 
 
 @contextmanager
-def blaming(file: Path, what: str) -> Iterator[None]:
+def blaming(file: Path, what: str = "") -> Iterator[None]:
     """Turn an error of a paper's own code into a sentence with its file, the line there, and what was computed."""
     try:
         yield
     except HypersphereError:
         raise
     except Exception as error:
-        raise HypersphereError(_blamed(file, error, f"{what}: ")) from error
+        raise HypersphereError(_blamed(file, error, what)) from error
 
 
-def _blamed(file: Path, error: Exception, what: str = "") -> str:
+def _blamed(file: Path, error: Exception, what: str) -> str:
     """The sentence on an error in a file. It names the last line that ran there, or the one that Python cannot read."""
+    kind = type(error).__name__
     if isinstance(error, SyntaxError):
-        return f"{error.filename}: line {error.lineno}: {type(error).__name__}: {error.msg}"
-    lines = [
-        frame.lineno
-        for frame in traceback.extract_tb(error.__traceback__)
-        if frame.filename == str(file)
-    ]
-    line = f"line {lines[-1]}: " if lines else ""
-    return f"{file}: {line}{what}{type(error).__name__}: {error}"
+        return f"{error.filename}: line {error.lineno}: {kind}: {error.msg}"
+    words = [what, kind, str(error)]
+    for frame in reversed(traceback.extract_tb(error.__traceback__)):
+        if frame.filename == str(file):
+            words.insert(0, f"line {frame.lineno}")
+            break
+    return ": ".join([str(file), *filter(None, words)])
 
 
 def theorems(paper: str) -> str | None:

@@ -1,18 +1,22 @@
 """From config to cells, runs, batches and evaluations. Snakemake builds its DAG from it, so it imports no torch."""
 
+import itertools
+import math
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from hypersphere import files
 from hypersphere.config import cells as of_cells
 from hypersphere.config import project as cfg
 from hypersphere.config import registry
 from hypersphere.config.artifacts import Probe, Protocol
-from hypersphere.config.cells import Cell, Cells
+from hypersphere.config.cells import Cell, Cells, Listed, is_made
+from hypersphere.config.project import Layer
 from hypersphere.config.records import Records, read_all
 from hypersphere.config.run import Dataset, Run
 from hypersphere.config.validation import SHOWN, either
@@ -23,6 +27,7 @@ UNFINISHED = "unfinished-"
 """Beginning of the names of folders with a run in training: one for each code, dataset and device."""
 RESUME = "resume.safetensors"
 """The state from which training resumes, in such a folder."""
+Item = TypeVar("Item")
 At = tuple[int, str]
 """Finished epochs, and the name of the probed dataset."""
 
@@ -58,10 +63,10 @@ class Plan:
     @cached_property
     def artifacts(self) -> dict[tuple[str, str], list[Cell]]:
         """The cells of each artifact made from runs, by paper and artifact."""
-        of_artifact: dict[tuple[str, str], list[Cell]] = {}
+        of_artifact: dict[tuple[str, str], list[Cell]] = defaultdict(list)
         for cell in self.cells:
-            of_artifact.setdefault((cell.paper, cell.artifact), []).append(cell)
-        return of_artifact
+            of_artifact[cell.paper, cell.artifact].append(cell)
+        return dict(of_artifact)
 
     def missing(self, paper: str, artifact: str) -> dict[str, str]:
         """Why the cells of an artifact cannot be measured, by coordinates; empty text where a seed can be."""
@@ -73,9 +78,7 @@ class Plan:
     @cached_property
     def made_artifacts(self) -> list[tuple[str, str]]:
         """The artifacts made from runs that have at least one number to show at this scale."""
-        return [
-            key for key, cells in self.artifacts.items() if any(not cell.missing for cell in cells)
-        ]
+        return [key for key, cells in self.artifacts.items() if any(map(is_made, cells))]
 
     @cached_property
     def chosen_artifacts(self) -> list[tuple[str, str]]:
@@ -85,25 +88,28 @@ class Plan:
     @cached_property
     def chosen_runs(self) -> dict[str, Run]:
         """The distinct runs that these show, by name."""
-        return {
-            name: run for key in self.chosen_artifacts for name, run in self.runs_of(*key).items()
-        }
+        runs: dict[str, Run] = {}
+        for key in self.chosen_artifacts:
+            runs |= self.runs_of(*key)
+        return runs
 
     @cached_property
     def chosen_batches(self) -> dict[str, BatchOfRuns]:
         """The batches that train these runs, by id; none where they are recorded."""
-        return {batch.id: batch for key in self.chosen_artifacts for batch in self.batches_of(*key)}
+        batches: dict[str, BatchOfRuns] = {}
+        for key in self.chosen_artifacts:
+            batches |= {batch.id: batch for batch in self.batches_of(*key)}
+        return batches
 
     @cached_property
     def chosen_studies(self) -> list[tuple[str, str]]:
         """The artifacts made by exact studies that ``only`` asks for."""
-        papers, asks_for = self.config.papers, self.config.asks_for
-        return [
-            (paper, name)
-            for paper in papers
-            for name in self.config.exact_artifacts(paper)
-            if asks_for(paper, name)
-        ]
+        studies = []
+        for paper in self.config.papers:
+            for name in self.config.exact_artifacts(paper):
+                if self.config.asks_for(paper, name):
+                    studies.append((paper, name))
+        return studies
 
     @cached_property
     def drawn_together(self) -> dict[str, list[tuple[str, str]]]:
@@ -112,32 +118,30 @@ class Plan:
         A job is mostly its imports. From records, where nothing waits for a run, there is one for a document. What is
         asked for by name is drawn alone, so that it waits for its own runs only.
         """
-        if self.records is None and (
-            self.config.settings.only or self.config.scale.artifacts_per_job == 1
-        ):
+        recorded = self.records is not None
+        size = self.config.scale.artifacts_per_job
+        if not recorded and (self.config.settings.only or size == 1):
             return {"__".join(key): [key] for key in self.made_artifacts}
-        found: dict[str, list[tuple[str, str]]] = {}
+        of_job: dict[str, list[tuple[str, str]]] = {}
         for paper in self.config.papers:
             keys = [key for key in self.chosen_artifacts if key[0] == paper]
-            jobs = (
-                1
-                if self.records is not None
-                else -(-len(keys) // self.config.scale.artifacts_per_job)
-            )
+            count = len(keys)
+            jobs = min(1, count) if recorded else math.ceil(count / size)
             for at in range(jobs):
-                part = keys[at * len(keys) // jobs : (at + 1) * len(keys) // jobs]
-                found |= {f"{paper}__{at + 1}" if jobs > 1 else paper: part} if part else {}
-        return found
+                job = f"{paper}__{at + 1}" if jobs > 1 else paper
+                start = at * count // jobs
+                stop = (at + 1) * count // jobs
+                of_job[job] = keys[start:stop]
+        return of_job
 
     @cached_property
     def controls(self) -> dict[tuple[str, str], list[Cell]]:
         """The cells of the untrained control of each artifact; with records, those that they measure."""
-        found = {key: of_cells.untrained(cells) for key, cells in self.artifacts.items()}
-        if self.records is None:
-            return found
-        return {
-            key: of_cells.recorded_controls(cells, self.records) for key, cells in found.items()
-        }
+        controls = {key: of_cells.untrained(cells) for key, cells in self.artifacts.items()}
+        if self.records is not None:
+            for key, cells in controls.items():
+                controls[key] = of_cells.recorded_controls(cells, self.records)
+        return controls
 
     @cached_property
     def runs(self) -> dict[str, Run]:
@@ -145,26 +149,27 @@ class Plan:
         return _measured(self.cells)
 
     @cached_property
+    def _cells_of(self) -> dict[str, list[Cell]]:
+        """The cells of each run that is asked for, by its name, those that cannot be measured, too."""
+        of_run: dict[str, list[Cell]] = defaultdict(list)
+        for cell in self.cells:
+            if cell.run is not None:
+                of_run[cell.run.name].append(cell)
+        return of_run
+
+    @cached_property
     def unmeasured(self) -> dict[str, str]:
         """Why runs that are asked for are not trained, by name: nothing can measure them here."""
-        return {
-            cell.run.name: cell.missing
-            for cell in self.cells
-            if cell.run and cell.run.name not in self.runs
-        }
+        every = self._cells_of.items()
+        return {name: cells[-1].missing for name, cells in every if name not in self.runs}
 
     @cached_property
     def datasets(self) -> dict[str, Dataset]:
         """The datasets on which runs are trained or probed, by name."""
-        measured = [cell for cell in self.cells if not cell.missing]
-        used = [
-            data
-            for cell in measured
-            if cell.run
-            for data in (cell.run.dataset, cell.target)
-            if data is not None
-        ]
-        return {dataset.name: dataset for dataset in used}
+        datasets: dict[str, Dataset] = {}
+        for cell in filter(is_made, self.cells):
+            datasets |= {dataset.name: dataset for dataset in (cell.run.dataset, cell.target)}
+        return datasets
 
     @cached_property
     def prepared_together(self) -> dict[str, list[Dataset]]:
@@ -175,14 +180,14 @@ class Plan:
         size = self.config.scale.datasets_per_job
         if size == 1:
             return {dataset.folder: [dataset] for dataset in self.datasets.values()}
-        of_source: dict[str, list[Dataset]] = {}
+        of_source: dict[str, list[Dataset]] = defaultdict(list)
         for dataset in self.datasets.values():
             if dataset.source is not None:
-                of_source.setdefault(dataset.source.name, []).append(dataset)
+                of_source[dataset.source.name].append(dataset)
         jobs = {}
         for source, datasets in of_source.items():
-            for number, start in enumerate(range(0, len(datasets), size), start=1):
-                jobs[f"{source}-{number}"] = datasets[start : start + size]
+            for number, part in enumerate(_parts(datasets, size), start=1):
+                jobs[f"{source}-{number}"] = part
         return jobs
 
     def preparing(self, names: Collection[str]) -> list[str]:
@@ -196,17 +201,15 @@ class Plan:
     @cached_property
     def evaluations(self) -> dict[str, dict[str, Evaluation]]:
         """The measurements that each run needs, by its name and the protocol's digest."""
-        asked: dict[str, dict[str, Evaluation]] = {name: {} for name in self.runs}
-        for cell in (
-            *self.cells,
-            *(control for cells in self.controls.values() for control in cells),
-        ):
-            if cell.run is None or cell.target is None or cell.missing or cell.how is None:
-                continue
-            if cell.run.name in asked:  # else it is a control that another run's record gives
-                one = asked[cell.run.name].setdefault(cell.how.digest, Evaluation(cell.how, set()))
+        evaluations: dict[str, dict[str, Evaluation]] = {name: {} for name in self.runs}
+        for cell in filter(is_made, itertools.chain(self.cells, *self.controls.values())):
+            # a control may be of another run, whose record gives it
+            if cell.how is not None and cell.run.name in evaluations:
+                one = evaluations[cell.run.name].setdefault(
+                    cell.how.digest, Evaluation(cell.how, set())
+                )
                 one.at.add((cell.epoch, cell.target.name))
-        return {run: dict(sorted(of_run.items())) for run, of_run in asked.items()}
+        return {run: dict(sorted(of_run.items())) for run, of_run in evaluations.items()}
 
     def protocols_of_pixels(self, runs: Iterable[Run]) -> dict[str, dict[str, Protocol]]:
         """The protocols that measure raw pixels beside runs, by dataset and digest."""
@@ -220,13 +223,10 @@ class Plan:
 
     def kept_epochs(self, run: Run) -> list[int]:
         """The epochs after which a run's weights are saved, because a probe needs them."""
-        return sorted(
-            {
-                epoch
-                for asked in self.evaluations.get(run.name, {}).values()
-                for epoch, _ in asked.at
-            }
-        )
+        epochs = set[int]()
+        for asked in self.evaluations.get(run.name, {}).values():
+            epochs.update(epoch for epoch, _ in asked.at)
+        return sorted(epochs)
 
     @cached_property
     def batches(self) -> tuple[BatchOfRuns, ...]:
@@ -239,44 +239,32 @@ class Plan:
         """
         if self.records is not None:
             return ()
-        shown_by: dict[str, set[tuple[str, str]]] = {}
-        for cell in self.cells:
-            if cell.run is not None and not cell.missing:
-                shown_by.setdefault(cell.run.name, set()).add((cell.paper, cell.artifact))
-        groups: dict[tuple[frozenset[tuple[str, str]], str, str], list[Run]] = {}
-        for name, shown in shown_by.items():
-            run = self.runs[name]
-            groups.setdefault((frozenset(shown), run.dataset.name, run.method.name), []).append(run)
+        groups: dict[tuple[frozenset[tuple[str, str]], str, str], list[Run]] = defaultdict(list)
+        for name, run in self.runs.items():
+            measured = filter(is_made, self._cells_of[name])
+            shown = frozenset((cell.paper, cell.artifact) for cell in measured)
+            groups[shown, run.dataset.name, run.method.name].append(run)
         size = self.config.scale.runs_per_job
         jobs: list[list[Run]] = []
         last_of: dict[frozenset[str], list[Run]] = {}
-        for (shown_in, *_), runs in groups.items():
-            papers = frozenset(paper for paper, _ in shown_in)
-            for part in (runs[at : at + size] for at in range(0, len(runs), size)):
-                if papers in last_of and len(last_of[papers]) + len(part) <= size:
-                    last_of[papers] += part
+        for (shown, *_), runs in groups.items():
+            papers = frozenset(paper for paper, _ in shown)
+            for part in _parts(runs, size):
+                last = last_of.get(papers)
+                if last is not None and len(last) + len(part) <= size:
+                    last += part
                 else:
                     last_of[papers] = part
                     jobs.append(part)
-        batches = []
-        # an id says its method and dataset, or how many it has: simclr-cifar10-1f3a9c2e
-        for job in jobs:
-            names = {
-                "methods": {run.method.name for run in job},
-                "datasets": {run.dataset.name for run in job},
-            }
-            parts = [
-                found.pop() if len(found) == 1 else f"{len(found)}{what}"
-                for what, found in names.items()
-            ]
-            identifier = "-".join([*parts, files.digest([run.name for run in job], 8)])
-            batches.append(BatchOfRuns(identifier, tuple(job)))
-        return tuple(batches)
+        return tuple(BatchOfRuns(_identifier(job), tuple(job)) for job in jobs)
 
     @cached_property
     def batch_of(self) -> dict[str, BatchOfRuns]:
         """The batch that trains each run of this plan, by the run's name."""
-        return {run.name: batch for batch in self.batches for run in batch.runs}
+        of_run: dict[str, BatchOfRuns] = {}
+        for batch in self.batches:
+            of_run |= dict.fromkeys((run.name for run in batch.runs), batch)
+        return of_run
 
     def runs_of(self, paper: str, artifact: str) -> dict[str, Run]:
         """The distinct runs that an artifact shows, by name."""
@@ -291,27 +279,25 @@ class Plan:
 
     def run(self, name: str) -> Run:
         """The run of that name, which may be given without its digest if no other run begins so."""
-        scale, begins = self.config.scale_name, f"{name}-"
-        matches = (
-            [name] if name in self.runs else [one for one in self.runs if one.startswith(begins)]
-        )
+        if name in self.runs:
+            return self.runs[name]
+        matches = [one for one in self.runs if one.startswith(f"{name}-")]
         if len(matches) == 1:
             return self.runs[matches[0]]
+        scale = self.config.scale_name
         if matches:
-            more = f" and {len(matches) - SHOWN} more" if len(matches) > SHOWN else ""
             shown = ", ".join(matches[:SHOWN])
+            if len(matches) > SHOWN:
+                shown += f" and {len(matches) - SHOWN} more"
             raise HypersphereError(
-                f"run '{name}': {len(matches)} begin so at scale {scale}: {shown}{more}; name one"
+                f"run '{name}': {len(matches)} begin so at scale {scale}: {shown}; name one"
             )
         for one, reason in self.unmeasured.items():
-            if one == name or one.startswith(begins):
+            if f"{one}-".startswith(f"{name}-"):
                 raise HypersphereError(f"run '{one}' is not made at scale {scale}: {reason}")
-        near = get_close_matches(name, self.runs, SHOWN)
-        hint = (
-            f"did you mean {either(near)}?"
-            if near
-            else "`hypersphere plan --verbose` lists those there are"
-        )
+        hint = "`hypersphere plan --verbose` lists those there are"
+        if near := get_close_matches(name, self.runs, SHOWN):
+            hint = f"did you mean {either(near)}?"
         raise HypersphereError(f"no run '{name}' at scale {scale}; {hint}")
 
     def explained(self, name: str) -> list[tuple[str, str, str]]:
@@ -320,64 +306,45 @@ class Plan:
         Where layers compute with a number of others, they follow after a semicolon, each with what it does.
         """
         run = self.run(name)
-        cell = self._first_cells[run.name]
-        layers = of_cells.layers_of(self.config, cell)
-        paper, published = self.config.papers[cell.paper], str(cell.coordinates["dataset"])
+        cell = self._cells_of[run.name][0]
+        paper = self.config.papers[cell.paper]
+        published = str(cell.coordinates["dataset"])
+        artifact = Layer(self.config.paper_file(cell.paper), paper.section(cell.artifact), {})
+        dataset = self.config.stand_in(published, cell.paper) or artifact
         seeds = of_cells.seeds_of(self.config, paper, cell.artifact, cell.coordinates)
-        names_dataset = self._place(
-            self.config.paper_file(cell.paper), paper.section(cell.artifact)
-        )
-        if stand_in := self.config.stand_in(published, cell.paper):
-            names_dataset = self._place(stand_in.file, f"datasets.{published}")
         rows = [
-            ("dataset", run.dataset.name, names_dataset),
-            ("seed", str(run.seed), self._place(seeds.file, seeds.section)),
+            ("dataset", run.dataset.name, self._place(dataset)),
+            ("seed", str(run.seed), self._place(seeds)),
         ]
+        layers = of_cells.layers_of(self.config, cell)
         for path, value in leaves(run.model_dump(mode="json", exclude={"dataset", "seed"})):
             steps = []
             for layer in layers.setting(path):
-                place = self._place(layer.file, layer.section)
-                steps.append(f"{place} ({layer.computes})" if layer.computes else place)
-            rows.append((".".join(path), _shown(value), "; ".join(steps) or "default"))
+                computes = f" ({layer.computes})" if layer.computes else ""
+                steps.append(self._place(layer) + computes)
+            setters = "; ".join(steps) or "default"
+            rows.append((".".join(path), _shown(value), setters))
         return rows
 
     def probes_explained(self, name: str) -> list[tuple[str, str, str]]:
         """Every parameter of the probes that measure a run, as ``evaluation: probe.parameter``, and who set it."""
+        probes: dict[tuple[str, str], Probe] = {}
+        for cell in filter(is_made, self._cells_of[self.run(name).name]):
+            if cell.how is not None:
+                probes[cell.paper, cell.protocol] = cell.how.probe
         rows = []
-        for (paper, protocol), probe in self._probes_of[self.run(name).name].items():
+        for (paper, protocol), probe in probes.items():
             _, layers = self.config.probe_of(paper, protocol)
             for key, value in probe.parameters.items():
-                last = next(one for one in reversed(layers) if key in one.parameters)
-                row = (
-                    f"{paper}/{protocol}: {probe.name}.{key}",
-                    _shown(value),
-                    self._place(last.file, last.section),
-                )
-                rows.append(row)
+                last = [layer for layer in layers if key in layer.fields][-1]
+                what = f"{paper}/{protocol}: {probe.name}.{key}"
+                rows.append((what, _shown(value), self._place(last)))
         return rows
 
-    @cached_property
-    def _probes_of(self) -> dict[str, dict[tuple[str, str], Probe]]:
-        """The probes that measure each run, by its name and then by paper and evaluation."""
-        found: dict[str, dict[tuple[str, str], Probe]] = {name: {} for name in self.runs}
-        for cell in self.cells:
-            if cell.run is not None and cell.how is not None and not cell.missing:
-                found[cell.run.name][cell.paper, cell.protocol] = cell.how.probe
-        return found
-
-    @cached_property
-    def _first_cells(self) -> dict[str, Cell]:
-        """The first cell of each run, by the run's name."""
-        first: dict[str, Cell] = {}
-        for cell in self.cells:
-            if cell.run is not None:
-                first.setdefault(cell.run.name, cell)
-        return first
-
-    def _place(self, file: Path, section: str) -> str:
+    def _place(self, setter: Layer | Listed) -> str:
         """A file and a section of it; a file of the project is said as people type it."""
-        said = file.as_posix().removeprefix(f"{self.config.root.as_posix()}/")
-        return f"{said}: {section}"
+        file = setter.file.as_posix().removeprefix(f"{self.config.root.as_posix()}/")
+        return f"{file}: {setter.section}"
 
     def run_folder(self, name: str) -> Path:
         """results/<scale>/runs/<run>."""
@@ -406,7 +373,24 @@ class Plan:
 
 def _measured(cells: Iterable[Cell]) -> dict[str, Run]:
     """The distinct runs of the cells that are measured, by name."""
-    return {cell.run.name: cell.run for cell in cells if cell.run is not None and not cell.missing}
+    return {cell.run.name: cell.run for cell in filter(is_made, cells)}
+
+
+def _parts(items: list[Item], size: int) -> list[list[Item]]:
+    """A list in parts of that size, of which the last may be smaller."""
+    return [items[at : at + size] for at in range(0, len(items), size)]
+
+
+def _identifier(job: list[Run]) -> str:
+    """The id of a batch: its method and dataset, or how many it has, and a digest: ``simclr-cifar10-1f3a9c2e``."""
+    methods = {run.method.name for run in job}
+    datasets = {run.dataset.name for run in job}
+    parts = []
+    for names, what in ((methods, "methods"), (datasets, "datasets")):
+        several = len(names) > 1
+        parts.append(f"{len(names)}{what}" if several else names.pop())
+    digest = files.digest([run.name for run in job], 8)
+    return "-".join([*parts, digest])
 
 
 def _shown(value: Any) -> str:
@@ -430,7 +414,8 @@ def table_name(path: Path, at: At) -> Path:
 
     Its pictures, one for each row, are one image of that name.
     """
-    return path.with_name(f"{path.stem}.{at[0]:04d}.{at[1]}.csv")
+    epoch, dataset = at
+    return path.with_name(f"{path.stem}.{epoch:04d}.{dataset}.csv")
 
 
 def make(root: Path, overrides: dict[str, Any] | None = None) -> Plan:
@@ -447,20 +432,22 @@ def of(config: cfg.Config) -> Plan:
             here = artifact.made_at is None or config.settings.scale in artifact.made_at
             if here and not artifact.missing and not config.left_out(paper.paper, name):
                 cells += maker.of(paper, name, artifact)
-    cells, records = of_cells.without_repeats(cells), None
-    if config.settings.evidence_only:
-        records = read_all(config.evidence, config.scale.level)
-        further = of_cells.mark(maker.further(cells, records), config, records)
-        cells = of_cells.mark(cells, config, records) + [
-            cell for cell in further if not cell.missing
-        ]
-        first = {cell.place: at for at, cell in reversed([*enumerate(cells)])}
-        # all seeds of a point together, the declared ones first
-        cells.sort(key=lambda cell: first[cell.place])
-    return Plan(config, tuple(cells), maker.protocols, records)
+    cells = of_cells.without_repeats(cells)
+    if not config.settings.evidence_only:
+        return Plan(config, tuple(cells), maker.protocols)
+    records = read_all(config.evidence, config.scale.level)
+    further = of_cells.mark(maker.further(cells, records), config, records)
+    declared = of_cells.mark(cells, config, records)
+    # all seeds of a point together, the declared ones first
+    of_place: dict[object, list[Cell]] = defaultdict(list)
+    for cell in itertools.chain(declared, filter(is_made, further)):
+        of_place[cell.place].append(cell)
+    together = itertools.chain.from_iterable(of_place.values())
+    return Plan(config, tuple(together), maker.protocols, records)
 
 
-TRAINED_ON, MEASURED_ON = "train", "test"
+TRAINED_ON = "train"
+MEASURED_ON = "test"
 """The splits that an image dataset needs to be trained on, and to be measured on."""
 
 
@@ -473,41 +460,58 @@ def check_sizes(plan: Plan, names: Collection[str] | None = None) -> None:
     for name, dataset in plan.datasets.items():
         if names is not None and name not in names:
             continue
+        measured_by = _measured_by(plan, name)
         manifest = plan.data_folder(dataset) / MANIFEST
         # a damaged one is made again
         splits = files.mapping(files.read_mapping(manifest).get("splits"))
         folder = _folder_of_splits(plan, dataset)
         if there := _folders(folder) if folder else list(splits):
-            _check_splits(plan, name, there, folder or manifest)
+            # probes of sentences and of control divide their own data
+            pictures = any(
+                registry.read_constant("trainers", run.kind, "IMAGES", False)
+                for run, _ in measured_by
+            )
+            needed = [TRAINED_ON, MEASURED_ON] if pictures else [TRAINED_ON]
+            _check_splits(name, needed, there, folder or manifest)
         images = files.mapping(splits.get(TRAINED_ON)).get("images")
-        if not isinstance(images, int):
-            continue
-        for run in plan.runs.values():
-            if run.dataset.name == name:
-                run.check_batch(images)
-            for asked in plan.evaluations[run.name].values():
-                probe = asked.protocol.probe
-                parameter = registry.read_constant("probes", probe.name, "AT_MOST_THE_BANK", "")
-                if not parameter or all(target != name for _, target in asked.at):
-                    continue
-                value = getattr(
-                    registry.schema("probes", probe.name).model_validate(probe.parameters),
-                    parameter,
-                )
-                if value > images:
-                    raise HypersphereError(
-                        f"{run.name}: probe {probe.name}: {parameter} {value} is more than the {images} training "
-                        f"images of {name}"
-                    )
+        if isinstance(images, int):
+            for run in plan.runs.values():
+                if run.dataset.name == name:
+                    run.check_batch(images)
+            for run, protocol in measured_by:
+                _check_bank(run, protocol.probe, name, images)
+
+
+def _measured_by(plan: Plan, dataset: str) -> list[tuple[Run, Protocol]]:
+    """The runs that are measured on a dataset, and by which protocols."""
+    pairs = []
+    for run in plan.runs.values():
+        for one in plan.evaluations[run.name].values():
+            if any(target == dataset for _, target in one.at):
+                pairs.append((run, one.protocol))
+    return pairs
+
+
+def _check_bank(run: Run, probe: Probe, dataset: str, images: int) -> None:
+    """Refuse a probe that asks for more of the training images than there are."""
+    parameter = registry.read_constant("probes", probe.name, "AT_MOST_THE_BANK", "")
+    if parameter:
+        parameters = registry.schema("probes", probe.name).model_validate(probe.parameters)
+        value = getattr(parameters, parameter)
+        if value > images:
+            raise HypersphereError(
+                f"{run.name}: probe {probe.name}: {parameter} {value} is more than the {images} training "
+                f"images of {dataset}"
+            )
 
 
 def _folder_of_splits(plan: Plan, dataset: Dataset) -> Path | None:
     """The folder whose folders are the splits of a dataset, if its source reads one and it is there."""
     source = dataset.source
-    pattern = (
-        None if source is None else registry.read_constant("datasets", source.name, "SPLITS", None)
-    )
-    if source is None or pattern is None:
+    if source is None:
+        return None
+    pattern = registry.read_constant("datasets", source.name, "SPLITS", None)
+    if pattern is None:
         return None
     folder = plan.config.downloads / pattern.format(**source.parameters)
     return folder if folder.is_dir() else None
@@ -520,21 +524,10 @@ def _folders(folder: Path) -> list[str]:
     ]
 
 
-def _check_splits(plan: Plan, name: str, there: list[str], place: Path) -> None:
+def _check_splits(dataset: str, needed: list[str], there: list[str], place: Path) -> None:
     """Refuse a dataset whose splits, which ``place`` tells, are not those that its runs and probes need."""
-    needed = [TRAINED_ON, MEASURED_ON] if _measured_as_images(plan, name) else [TRAINED_ON]
     if not {*needed} <= {*there}:
         listed = " and ".join(needed)
         raise HypersphereError(
-            f"dataset {name}: its runs and probes need the splits {listed}; {place} has {', '.join(sorted(there))}"
+            f"dataset {dataset}: its runs and probes need the splits {listed}; {place} has {', '.join(sorted(there))}"
         )
-
-
-def _measured_as_images(plan: Plan, name: str) -> bool:
-    """Whether probes measure a dataset for runs on images; those of sentences and of control divide their own data."""
-    return any(
-        registry.read_constant("trainers", run.kind, "IMAGES", False)
-        for run in plan.runs.values()
-        for asked in plan.evaluations[run.name].values()
-        if any(target == name for _, target in asked.at)
-    )

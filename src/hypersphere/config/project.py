@@ -1,10 +1,10 @@
 """Read and validate config/ and papers/, with one clear sentence for anything wrong."""
 
 import os
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple, Self, TypeVar
+from typing import Annotated, Any, Literal, NamedTuple, Self
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, model_validator
 from pydantic_core import PydanticKnownError
@@ -33,7 +33,6 @@ from hypersphere.config.validation import (
     Strict,
     check_name,
     each_once,
-    not_one_of,
     read_mapping,
     unknown_key,
     validate,
@@ -86,11 +85,11 @@ class Settings(Strict):
     scale: str = "quick"
     only: Annotated[
         Artifacts, BeforeValidator(lambda one: one.split() if isinstance(one, str) else one)
-    ] = Field(default_factory=list)
+    ] = []
     """Papers, and artifacts as ``paper/artifact``, to make; empty: all. Nothing else is touched."""
     device: Literal["auto", "cpu", "cuda"] = "auto"
     data_root: str | None = None
-    papers: list[str] = Field(default_factory=list)
+    papers: list[str] = []
     """Folders of documents that are kept elsewhere; those in papers/ are found."""
     evidence_only: bool = False
     """Whether numbers come from the records in ``evidence/<scale>/`` alone, so that nothing is trained."""
@@ -107,9 +106,9 @@ class Resources(Strict):
 class ScaleOverride(Override):
     """What a scale changes in the runs that match ``when``; without it, in all."""
 
-    when: When = Field(default_factory=dict)
-    set: RunFields = Field(default_factory=dict)
-    divide: dict[str, PositiveInt] = Field(default_factory=dict)
+    when: When = {}
+    set: RunFields = {}
+    divide: dict[str, PositiveInt] = {}
     """Whole numbers of the run, by path (``method.queue``), divided by these after all overrides; those of
     ``batch.size`` and ``batch.micro`` replace the scale's ``batch_divisor``."""
 
@@ -135,22 +134,22 @@ class Scale(UsualEpochs):
     level: Level
     describe: str
     seeds: Seeds
-    datasets: StandIns = Field(default_factory=dict)
+    datasets: StandIns = {}
     other_datasets: Literal["themselves", "nothing"]
     """What is used in place of datasets that ``datasets`` does not name."""
-    leaves_out: Artifacts = Field(default_factory=list)
+    leaves_out: Artifacts = []
     """Artifacts, as ``paper/artifact``, that are not made, beside those that papers leave out at this scale."""
     most_values: Most | None = None
     """The most values of an axis that are measured, from the first to the last at even distances; None: all. The
     baselines of these cells are measured, too. An axis of measures stays whole."""
     batch_divisor: PositiveInt = 1
     """Divides the images of each batch and of each pass."""
-    overrides: list[ScaleOverride] = Field(default_factory=list)
+    overrides: list[ScaleOverride] = []
     """Applied after the papers' own, in this order; then those of a paper at this scale, the artifact's coordinates,
     and those of the command line."""
-    probes: Parameters = Field(default_factory=dict)
+    probes: Parameters = {}
     """Parameters to replace, by probe: a bank of hundreds needs fewer neighbours than one of thousands."""
-    provides: list[Need] = Field(default_factory=list)
+    provides: list[Need] = []
     """What exact studies may use at this scale beside their own arithmetic."""
     threads: Annotated[int, Field(ge=1, le=1024)]
     precision: Literal["float32", "bfloat16"] = "float32"
@@ -173,23 +172,17 @@ class AtScale(Strict):
     """In place of the scale's own."""
 
 
-def _names_once(left_out: list[str | Conditions]) -> list[str | Conditions]:
-    """Refuse an artifact that is left out twice."""
-    each_once([one for one in left_out if isinstance(one, str)])
-    return left_out
-
-
 class PaperScale(Strict):
     """``papers/<id>/scales/<scale>.yaml``: what a paper changes at a scale. Each field has the last word."""
 
-    datasets: StandIns = Field(default_factory=dict)
-    leaves_out: Annotated[list[str | Conditions], AfterValidator(_names_once)] = Field(
+    datasets: StandIns = {}
+    leaves_out: Annotated[list[str | Conditions], AfterValidator(each_once)] = Field(
         default_factory=list
     )
     """Artifacts that are not made, by their names, and cells, by coordinates: ``{dataset: [stl10, imagenet]}``."""
-    artifacts: dict[str, AtScale] = Field(default_factory=dict)
-    overrides: list[ScaleOverride] = Field(default_factory=list)
-    evaluations: Parameters = Field(default_factory=dict)
+    artifacts: dict[str, AtScale] = {}
+    overrides: list[ScaleOverride] = []
+    evaluations: Parameters = {}
     """Parameters of probes to replace, by the paper's own names of evaluations; with a ``name``, the whole probe."""
 
     @model_validator(mode="after")
@@ -199,10 +192,9 @@ class PaperScale(Strict):
                 check_conditions(cells, f"leaves_out.{at}.")
         return self
 
-    @cached_property
-    def artifacts_left_out(self) -> frozenset[str]:
-        """The artifacts that are not made."""
-        return frozenset(one for one in self.leaves_out if isinstance(one, str))
+    def of_artifact(self, artifact: str) -> AtScale:
+        """How the scale measures one artifact."""
+        return self.artifacts.get(artifact, AtScale())
 
     def leaves_out_cell(self, point: Mapping[str, Scalar]) -> bool:
         """Whether the cell of these coordinates is not made."""
@@ -211,19 +203,15 @@ class PaperScale(Strict):
         )
 
 
-class StandIn(NamedTuple):
-    """Stand-ins of datasets, and the file that lists them."""
+class Layer(NamedTuple):
+    """Fields, and the file and section that set them."""
 
     file: Path
-    datasets: StandIns
-
-
-class Replaced(NamedTuple):
-    """Parameters of a probe, and where they are written."""
-
-    file: Path
+    """A file, or ``COMMAND_LINE``."""
     section: str
-    parameters: dict[str, Any]
+    fields: dict[str, Any]
+    computes: str = ""
+    """How it computes its numbers from those of the layers below it: ``times 0.1``; empty: it sets them."""
 
 
 class Placed(NamedTuple):
@@ -245,9 +233,6 @@ OF_JOBS = ("runs_per_job", "artifacts_per_job", "datasets_per_job", "resources")
 """The fields of a scale that share work out among jobs, and decide no number."""
 
 
-Word = TypeVar("Word", StandIn, Replaced)
-
-
 class Config(BaseModel):
     """The whole configuration, for one scale."""
 
@@ -260,16 +245,20 @@ class Config(BaseModel):
     folders: dict[str, Path]
     """The folder of each document, with all that is said of it."""
     datasets: dict[str, Dataset]
-    selected: dict[tuple[str, str], Selection] = Field(default_factory=dict)
+    selected: dict[tuple[str, str], Selection] = {}
     """The selected values of each study, by document and study; empty before `hypersphere select`."""
-    sources: dict[str, Path]
-    """Where each setting, and each field of the scale, was set last: a file, or ``COMMAND_LINE``."""
     at_scale: dict[str, PaperScale]
     """What each paper changes at this scale."""
     placed: list[Placed]
     """All overrides of this scale, in the order in which they are applied."""
-    read: dict[Path, str] = Field(default_factory=dict)
+    read: dict[Path, str] = {}
     """The sha256 of every file that this was read from."""
+
+    def source(self, field: str) -> Path:
+        """The file that sets a setting or a field of the scale, or ``COMMAND_LINE``."""
+        if field in Settings.model_fields:
+            return _source(field, self.overrides, _settings_file(self.root))
+        return _source(field, self.overrides, _scale_file(self.root, self.settings.scale))
 
     @property
     def scale_name(self) -> str:
@@ -279,9 +268,8 @@ class Config(BaseModel):
         """
         numbers = Scale.model_fields.keys() - {"scale", *OF_JOBS}
         changed = {key: value for key, value in self.overrides.items() if key in numbers}
-        return (
-            f"{self.settings.scale}-{files.digest(changed, 6)}" if changed else self.settings.scale
-        )
+        suffix = f"-{files.digest(changed, 6)}" if changed else ""
+        return self.settings.scale + suffix
 
     @property
     def shared_settings(self) -> dict[str, Any]:
@@ -295,24 +283,24 @@ class Config(BaseModel):
         alone. Without one they are downloaded if they can be, but not to show what is recorded. Studies of a plug-in
         that is not installed are left out, too.
         """
-        fetched = (
-            DOWNLOADED
-            if self.settings.data_root is None and not self.settings.evidence_only
-            else ()
-        )
-        present = [need for need, folder in FOLDERS.items() if (self.downloads / folder).is_dir()]
-        available = {need for need in self.scale.provides if need in fetched or need in present}
-        return {
-            key: value
-            for key, value in self.papers[paper].studied.items()
-            if set(value.needs) <= available and not self.study_code(paper, value.study).missing
-        }
+        available = {need for need in self.scale.provides if self._has(need)}
+        artifacts = {}
+        for name, artifact in self.papers[paper].studied.items():
+            missing = self.study_code(paper, artifact.study).missing
+            if available.issuperset(artifact.needs) and not missing:
+                artifacts[name] = artifact
+        return artifacts
+
+    def _has(self, need: Need) -> bool:
+        """Whether what an exact study needs is here, or is downloaded."""
+        downloads = self.settings.data_root is None and not self.settings.evidence_only
+        return (downloads and need in DOWNLOADED) or (self.downloads / FOLDERS[need]).is_dir()
 
     def study_code(self, paper: str, study: str) -> paper_code.StudyCode:
         """The code of an exact study that a paper names."""
         paper_code.admit(self.folders)
         code = paper_code.study(paper, study)
-        assert code is not None  # _cross_check has looked
+        assert code is not None  # _check_paper has looked
         return code
 
     def theorems_module(self, paper: str) -> str | None:
@@ -323,69 +311,60 @@ class Config(BaseModel):
     @property
     def report_figures(self) -> dict[str, str]:
         """By paper, the figure of an exact study that the report shows of it, if this scale makes it."""
-        named = {name: paper.report.figure for name, paper in self.papers.items() if paper.report}
-        return {
-            name: figure
-            for name, figure in named.items()
-            if figure and figure in self.exact_artifacts(name)
-        }
+        figures = {}
+        for name, paper in self.papers.items():
+            figure = paper.report.figure if paper.report else None
+            if figure and figure in self.exact_artifacts(name):
+                figures[name] = figure
+        return figures
 
     def dataset_for(self, published: str, paper: str) -> Dataset | None:
         """The dataset used in place of a published one in a paper's runs at this scale; None: none."""
-        if place := self.stand_in(published, paper):
-            name = place.datasets[published]
+        if stand_in := self.stand_in(published, paper):
+            name = stand_in.fields[published]
         else:
             name = published if self.scale.other_datasets == "themselves" else None
         return None if name is None else self.datasets[name]
 
-    def stand_in(self, published: str, paper: str) -> StandIn | None:
-        """Who says what is used in place of a published dataset in a paper's runs; None: nobody does."""
-        return next(
-            (one for one in reversed(self.stand_ins[paper]) if published in one.datasets), None
-        )
+    def stand_in(self, published: str, paper: str) -> Layer | None:
+        """What says which dataset is used in place of a published one in a paper's runs; None: nothing does."""
+        section = f"datasets.{published}"
+        of_scale = Layer(self.source("datasets"), section, self.scale.datasets)
+        of_paper = Layer(self.scale_file(paper), section, self.at_scale[paper].datasets)
+        saying = None
+        for layer in _in_order(of_scale, of_paper):
+            if published in layer.fields:
+                saying = layer
+        return saying
 
-    @cached_property
-    def stand_ins(self) -> dict[str, tuple[StandIn, StandIn]]:
-        """The stand-ins of each paper's runs, of which the last have the last word; a plan asks thousands of times."""
-        of_all = StandIn(self.sources["datasets"], self.scale.datasets)
-        found = {}
-        for paper, own in self.at_scale.items():
-            found[paper] = self._by_word(
-                "datasets", of_all, StandIn(self.scale_file(paper), own.datasets)
-            )
-        return found
-
-    def _by_word(self, field: str, of_all: Word, of_paper: Word) -> tuple[Word, Word]:
-        """What a scale says for all papers, and what a paper says at it; the second has the last word."""
-        return (of_paper, of_all) if self.sources[field] == COMMAND_LINE else (of_all, of_paper)
-
-    def probe_of(self, paper: str, evaluation: str) -> tuple[str, list[Replaced]]:
-        """The probe of a paper's evaluation at this scale, and who sets its parameters; the last has the last word."""
-        declared, section = (
-            self.papers[paper].evaluations[evaluation].probe,
-            f"evaluations.{evaluation}",
-        )
-        own = self.at_scale[paper].evaluations.get(evaluation, {})
-        name = str(own.get("name", declared.name))
-        parameters = {key: value for key, value in own.items() if key != "name"}
-        of_all = Replaced(self.sources["probes"], f"probes.{name}", self.scale.probes.get(name, {}))
-        of_paper = Replaced(self.scale_file(paper), section, parameters)
-        layers = list(self._by_word("probes", of_all, of_paper))
-        if "name" not in own:
-            layers.insert(0, Replaced(self.paper_file(paper), section, declared.parameters))
-        return name, [one for one in layers if one.parameters]
+    def probe_of(self, paper: str, evaluation: str) -> tuple[str, list[Layer]]:
+        """The probe of a paper's evaluation at this scale, and what sets its parameters; the last has the last word."""
+        section = f"evaluations.{evaluation}"
+        declared = self.papers[paper].evaluations[evaluation].probe
+        parameters = dict(self.at_scale[paper].evaluations.get(evaluation, {}))
+        replaced = parameters.pop("name", None)
+        name = str(replaced or declared.name)
+        of_document = {} if replaced else declared.parameters
+        of_scale = self.scale.probes.get(name, {})
+        layers = [
+            Layer(self.paper_file(paper), section, of_document),
+            *_in_order(
+                Layer(self.source("probes"), f"probes.{name}", of_scale),
+                Layer(self.scale_file(paper), section, parameters),
+            ),
+        ]
+        return name, [one for one in layers if one.fields]
 
     def left_out(self, paper: str, artifact: str) -> bool:
         """Whether this scale does not make an artifact."""
-        of_paper = artifact in self.at_scale[paper].artifacts_left_out
-        return of_paper or f"{paper}/{artifact}" in self.scale.leaves_out
+        of_paper = self.at_scale[paper].leaves_out
+        return artifact in of_paper or f"{paper}/{artifact}" in self.scale.leaves_out
 
     def most_values(self, paper: str, artifact: str) -> int | None:
         """The most values of an axis of an artifact that are measured at this scale; None: all."""
-        own = self.at_scale[paper].artifacts.get(artifact, AtScale()).most_values
-        if own == "all":
-            return None
-        return own or self.scale.most_values
+        own = self.at_scale[paper].of_artifact(artifact).most_values
+        most = own or self.scale.most_values
+        return None if most == "all" else most
 
     def artifact_folder(self, paper: str, artifact: str) -> Path:
         """results/<scale>/statistics/<paper>/<artifact>: the tidy tables from which an artifact is drawn."""
@@ -449,11 +428,11 @@ class Config(BaseModel):
     @cached_property
     def decides(self) -> dict[tuple[str, str], deciding.Deciding]:
         """What decides each study's answer, by document and study."""
-        return {
-            (paper, name): deciding.of(self.root, self.folders[paper], name, study)
-            for paper, document in self.papers.items()
-            for name, study in document.studies.items()
-        }
+        every = {}
+        for paper, document in self.papers.items():
+            for name, study in document.studies.items():
+                every[paper, name] = deciding.of(self.root, self.folders[paper], name, study)
+        return every
 
     def plans(self, paper: str, study: str) -> list[str]:
         """By what records name a study: ``ours/<study>=1a2b3c4d``. First as it is now, and then its earlier digests."""
@@ -462,12 +441,12 @@ class Config(BaseModel):
 
     def files_named(self, name: str) -> dict[str, Path]:
         """The files of that name, errata or findings, by document; first that of ``SEVERAL``, in papers/."""
-        folders = {SEVERAL: self.root / PAPERS} | {
-            paper: self.folders[paper] for paper in self.papers
-        }
-        return {
-            paper: folder / name for paper, folder in folders.items() if (folder / name).is_file()
-        }
+        paths = {}
+        for paper in (SEVERAL, *self.papers):
+            folder = self.root / PAPERS if paper == SEVERAL else self.folders[paper]
+            if (folder / name).is_file():
+                paths[paper] = folder / name
+        return paths
 
     def asks_for(self, paper: str, artifact: str) -> bool:
         """Whether ``only`` asks for an artifact.
@@ -475,24 +454,21 @@ class Config(BaseModel):
         More runs of a closed study are made only if its artifact is named; what is recorded of it is always shown.
         """
         only = self.settings.only
+        name = f"{paper}/{artifact}"
         if self.papers[paper].closed(artifact) and not self.settings.evidence_only:
-            return f"{paper}/{artifact}" in only
-        return not only or paper in only or f"{paper}/{artifact}" in only
+            return name in only
+        return not only or paper in only or name in only
 
     def studies(self, paper: str) -> list[str]:
         """The studies that make a paper's artifacts at this scale, each once."""
-        return list(
-            dict.fromkeys(artifact.study for artifact in self.exact_artifacts(paper).values())
-        )
+        artifacts = self.exact_artifacts(paper).values()
+        return list(dict.fromkeys(artifact.study for artifact in artifacts))
 
     @property
     def results(self) -> Path:
         """The results folder; what is made from records alone has its own."""
-        return (
-            self.root
-            / "results"
-            / (self.scale_name + ("-evidence" if self.settings.evidence_only else ""))
-        )
+        suffix = "-evidence" if self.settings.evidence_only else ""
+        return self.root / "results" / f"{self.scale_name}{suffix}"
 
     @property
     def exact(self) -> Path:
@@ -501,9 +477,9 @@ class Config(BaseModel):
 
     def exact_studies(self, paper: str) -> Path:
         """The folder of a paper's exact studies, named by the paper and by the files that some of them need."""
-        needs = {
-            need for declared in self.exact_artifacts(paper).values() for need in declared.needs
-        }
+        needs = set[str]()
+        for artifact in self.exact_artifacts(paper).values():
+            needs.update(artifact.needs)
         return self.exact / "simulations" / "-".join([paper, *sorted(needs)])
 
     @property
@@ -515,116 +491,163 @@ class Config(BaseModel):
 def load(root: Path, overrides: dict[str, Any]) -> Config:
     """Read config/ under ``root``; ``overrides`` (command line) replace settings or numbers of the scale."""
     with files.noting() as read:
-        return _load(root, overrides).model_copy(update={"read": read})
+        config = _load(root, dict(overrides))
+        _check_references(config)
+    return config.model_copy(update={"read": read})
 
 
 def _load(root: Path, overrides: dict[str, Any]) -> Config:
-    folder, overrides = root / "config", dict(overrides)
-    settings, sources = _settings(root, overrides)
-    scales = scale_names(root)
-    if settings.scale not in scales:
-        raise HypersphereError(f"{sources['scale']}: scale: {not_one_of(settings.scale, scales)}")
-    scale_file = folder / "scales" / f"{settings.scale}.yaml"
-    written = read_mapping(scale_file)
-    # before the command line's, so that the file is blamed for its own
-    scale = validate(Scale, written, scale_file)
-    if scale.scale != scale_file.stem:
-        raise HypersphereError(
-            f"{scale_file}: scale: must be the file's own name (given: '{scale.scale}')"
-        )
-    replaced = {
-        key: value
-        for key, value in overrides.items()
-        if key in Scale.model_fields and key != "scale"
-    }
-    placed = [Placed(scale_file, f"overrides.{at}", one) for at, one in enumerate(scale.overrides)]
-    typed: list[ScaleOverride] = []
-    if replaced:
-        changed = validate(Scale, {**written, **replaced}, COMMAND_LINE)
-        typed = changed.overrides if "overrides" in replaced else []
-        scale = changed.model_copy(update={"overrides": [*scale.overrides, *typed]})
-    sources |= {
-        key: COMMAND_LINE if key in replaced else scale_file
-        for key in Scale.model_fields
-        if key != "scale"
-    }
-
-    folders: dict[str, Path] = {}
-    alike: dict[str, Path] = {}
-    for place in [
-        *sorted(file.parent for file in (root / PAPERS).glob(f"*/{PAPER}")),
-        *map(Path, settings.papers),
-    ]:
-        # Where a file system ignores case, their results would lie in one folder.
-        if (other := alike.setdefault(place.name.casefold(), place)) != place:
-            raise HypersphereError(
-                f"{place / PAPER}: {place.name} is the name of another paper, {other}"
-            )
-        folders[place.name] = place
+    settings = _settings(root, overrides)
+    scale_file = _scale_file(root, settings.scale)
+    scale, placed, of_command_line = _scale(scale_file, overrides)
+    folders = _folders(root, settings)
     paper_code.admit(folders)
-    papers: dict[str, Paper] = {}
-    at_scale: dict[str, PaperScale] = {}
-    for name, place in folders.items():
-        file = place / PAPER
-        if name == SEVERAL:
-            raise HypersphereError(
-                f"{file}: {SEVERAL} stands for more than one paper, so none can have this name"
-            )
-        papers[name] = validate(Paper, read_mapping(file), file)
-        if papers[name].paper != name:
-            raise HypersphereError(
-                f"{file}: paper: must be the name of its folder (given: '{papers[name].paper}')"
-            )
-        at_scale[name] = _paper_at_scale(place, settings.scale, scales)
-        own = enumerate(at_scale[name].overrides)
-        placed += [
-            Placed(place / SCALES / scale_file.name, f"overrides.{at}", one, name)
-            for at, one in own
-        ]
-    placed += [Placed(COMMAND_LINE, f"overrides.{at}", one) for at, one in enumerate(typed)]
-
-    datasets, file = {}, folder / "datasets.yaml"
-    for name, entry in read_mapping(file).items():
-        if not isinstance(entry, dict):
-            raise HypersphereError(f"{file}: {name}: must be a mapping of keys to values")
-        if "name" in entry:
-            raise HypersphereError(f"{file}: {name}.name: the key is the name; leave it out")
-        datasets[name] = validate(Dataset, {"name": name, **entry}, file, str(name))
-    config = Config(
+    papers = {name: _paper(folder) for name, folder in folders.items()}
+    at_scale = {}
+    for name, folder in folders.items():
+        file = folder / SCALES / scale_file.name
+        at_scale[name] = own = _paper_at_scale(file, scale_names(root))
+        placed += _placed(file, own.overrides, name)
+    placed += of_command_line
+    selected = {}
+    for name, paper in papers.items():
+        for study, declared in paper.studies.items():
+            file = selection_file(folders[name], study)
+            selected[name, study] = read_selection(file, declared)
+    # its parts are checked, and to check a paper again would add the artifacts of its studies again
+    return Config.model_construct(
         root=root,
         settings=settings,
         scale=scale,
         overrides=overrides,
         papers=dict(sorted(papers.items(), key=lambda item: item[1].order)),
         folders=folders,
-        datasets=datasets,
-        selected={
-            (name, study): read_selection(selection_file(folders[name], study), declared)
-            for name, paper in papers.items()
-            for study, declared in paper.studies.items()
-        },
-        sources=sources,
+        datasets=_datasets(root / "config" / "datasets.yaml"),
+        selected=selected,
         at_scale=at_scale,
         placed=placed,
     )
-    _cross_check(config, scales)
-    return config
 
 
-def _paper_at_scale(folder: Path, scale: str, scales: Collection[str]) -> PaperScale:
-    """What the paper in ``folder`` changes at a scale; nothing without a file of the scale's name."""
-    for file in sorted((folder / SCALES).glob("*.yaml")):
-        if file.stem not in scales:
-            raise HypersphereError(
-                f"{file}: its name is not a scale's: {not_one_of(file.stem, scales)}"
-            )
-    file = folder / SCALES / f"{scale}.yaml"
-    return validate(PaperScale, read_mapping(file), file) if file.is_file() else PaperScale()
+def _settings_file(root: Path) -> Path:
+    return root / "config" / "config.yaml"
+
+
+def _scale_file(root: Path, scale: str) -> Path:
+    return root / "config" / SCALES / f"{scale}.yaml"
 
 
 def scale_names(root: Path) -> list[str]:
     """The scales that a project declares, each in a file of its own."""
-    return sorted(path.stem for path in (root / "config" / "scales").glob("*.yaml"))
+    return sorted(path.stem for path in (root / "config" / SCALES).glob("*.yaml"))
+
+
+def _source(field: str, overrides: Mapping[str, Any], file: Path) -> Path:
+    """The file that sets a field, unless the command line does."""
+    return COMMAND_LINE if field in overrides else file
+
+
+def _settings(root: Path, overrides: dict[str, Any]) -> Settings:
+    """The settings, with absolute paths."""
+    file = _settings_file(root)
+    written = read_mapping(file)
+    # before the command line's, so that the file is blamed for its own
+    validate(Settings, written, file)
+    allowed = sorted({*Settings.model_fields, *Scale.model_fields})
+    for key in overrides:
+        if key not in allowed:
+            raise HypersphereError(f"{COMMAND_LINE}: {key}: {unknown_key(key, allowed)}")
+    replaced = {key: value for key, value in overrides.items() if key in Settings.model_fields}
+    settings = validate(Settings, {**written, **replaced}, COMMAND_LINE)
+    check_name(settings.scale, scale_names(root), f"{_source('scale', replaced, file)}: scale")
+    papers = [(root / Path(one).expanduser()).resolve() for one in settings.papers]
+    for folder in papers:
+        if not (folder / PAPER).is_file():
+            where = f"{_source('papers', replaced, file)}: papers"
+            raise HypersphereError(f"{where}: {folder}: holds no {PAPER}")
+    data = root / Path(settings.data_root).expanduser() if settings.data_root else None
+    # which is False, and no error, for a name that no file system takes
+    if data and not os.path.isdir(data):
+        where = f"{_source('data_root', replaced, file)}: data_root"
+        raise HypersphereError(
+            f"{where}: {data}: no such folder; give the folder that holds the datasets, or leave it out"
+        )
+    absolute = {"papers": [*map(str, papers)], "data_root": str(data) if data else None}
+    return settings.model_copy(update=absolute)
+
+
+def _scale(file: Path, overrides: Mapping[str, Any]) -> tuple[Scale, list[Placed], list[Placed]]:
+    """A scale with what the command line sets of it; the overrides of its file, and those of the command line."""
+    written = read_mapping(file)
+    # before the command line's, so that the file is blamed for its own
+    scale = validate(Scale, written, file)
+    if scale.scale != file.stem:
+        raise HypersphereError(
+            f"{file}: scale: must be the file's own name (given: '{scale.scale}')"
+        )
+    replaced = {key: value for key, value in overrides.items() if key in Scale.model_fields}
+    changed = validate(Scale, {**written, **replaced, "scale": file.stem}, COMMAND_LINE)
+    of_command_line = changed.overrides if "overrides" in replaced else []
+    whole = changed.model_copy(update={"overrides": [*scale.overrides, *of_command_line]})
+    return whole, _placed(file, scale.overrides), _placed(COMMAND_LINE, of_command_line)
+
+
+def _in_order(of_scale: Layer, of_paper: Layer) -> list[Layer]:
+    """What a scale and a paper at it say, the last word last: it is the paper's, unless the scale's was typed."""
+    return [of_paper, of_scale] if of_scale.file == COMMAND_LINE else [of_scale, of_paper]
+
+
+def _placed(file: Path, overrides: list[ScaleOverride], paper: str = "") -> list[Placed]:
+    """The overrides of a file, with where each is written."""
+    return [Placed(file, f"overrides.{at}", one, paper) for at, one in enumerate(overrides)]
+
+
+def _folders(root: Path, settings: Settings) -> dict[str, Path]:
+    """The folder of each paper, by its name: those in papers/, and those that the settings name."""
+    inside = sorted(file.parent for file in (root / PAPERS).glob(f"*/{PAPER}"))
+    alike: dict[str, Path] = {}
+    for folder in [*inside, *map(Path, settings.papers)]:
+        # Where a file system ignores case, their results would lie in one folder.
+        other = alike.setdefault(folder.name.casefold(), folder)
+        if other != folder:
+            raise HypersphereError(
+                f"{folder / PAPER}: {folder.name} is the name of another paper, {other}"
+            )
+    return {folder.name: folder for folder in alike.values()}
+
+
+def _paper(folder: Path) -> Paper:
+    """What the paper in a folder declares."""
+    file = folder / PAPER
+    if folder.name == SEVERAL:
+        raise HypersphereError(
+            f"{file}: {SEVERAL} stands for more than one paper, so none can have this name"
+        )
+    paper = validate(Paper, read_mapping(file), file)
+    if paper.paper != folder.name:
+        raise HypersphereError(
+            f"{file}: paper: must be the name of its folder (given: '{paper.paper}')"
+        )
+    return paper
+
+
+def _paper_at_scale(file: Path, scales: Collection[str]) -> PaperScale:
+    """What a paper changes at a scale, in a file of the scale's name; nothing without it."""
+    for other in sorted(file.parent.glob("*.yaml")):
+        check_name(other.stem, scales, f"{other}: its name is not a scale's")
+    return validate(PaperScale, read_mapping(file), file) if file.is_file() else PaperScale()
+
+
+def _datasets(file: Path) -> dict[str, Dataset]:
+    """The datasets that a run, a probe or a table may name."""
+    datasets = {}
+    for name, entry in read_mapping(file).items():
+        if not isinstance(entry, dict):
+            raise HypersphereError(f"{file}: {name}: must be a mapping of keys to values")
+        if "name" in entry:
+            raise HypersphereError(f"{file}: {name}.name: the key is the name; leave it out")
+        datasets[name] = validate(Dataset, {"name": name, **entry}, file, str(name))
+    return datasets
 
 
 def of_document(given: Any, key: str, document: str, where: str) -> Any:
@@ -638,148 +661,103 @@ def of_document(given: Any, key: str, document: str, where: str) -> Any:
     return {**given, key: document}
 
 
-def _settings(root: Path, overrides: dict[str, Any]) -> tuple[Settings, dict[str, Path]]:
-    """The settings, with absolute paths, and where each was set last."""
-    file = root / "config" / "config.yaml"
-    written = read_mapping(file)
-    # before the command line's, so that the file is blamed for its own
-    settings = validate(Settings, written, file)
-    allowed = sorted({*Settings.model_fields, *Scale.model_fields})
-    for key in overrides:
-        if key not in allowed:
-            raise HypersphereError(f"{COMMAND_LINE}: {key}: {unknown_key(key, allowed)}")
-    changed = {key: value for key, value in overrides.items() if key in Settings.model_fields}
-    if changed:
-        settings = validate(Settings, {**written, **changed}, COMMAND_LINE)
-    sources = {key: COMMAND_LINE if key in changed else file for key in Settings.model_fields}
-    papers = [(root / Path(one).expanduser()).resolve() for one in settings.papers]
-    for folder in papers:
-        if not (folder / PAPER).is_file():
-            raise HypersphereError(f"{sources['papers']}: papers: {folder}: holds no {PAPER}")
-    data = root / Path(settings.data_root).expanduser() if settings.data_root else None
-    # which is False, and no error, for a name that no file system takes
-    if data and not os.path.isdir(data):
-        raise HypersphereError(
-            f"{sources['data_root']}: data_root: {data}: no such folder; give the folder that holds the datasets, or "
-            "leave it out"
-        )
-    absolute = {"papers": [*map(str, papers)], "data_root": str(data) if data else None}
-    return settings.model_copy(update=absolute), sources
-
-
-def _cross_check(config: Config, scales: Collection[str]) -> None:
+def _check_references(config: Config) -> None:
     """Check the names that one file uses of another."""
-    papers = config.papers
-    for document, declared in papers.items():
-        _check_paper(config, document, declared, scales)
-        _check_at_scale(config, document, declared)
-    _check_stand_ins(config, config.scale.datasets, config.sources["datasets"])
-    methods = {name for paper in papers.values() for name in paper.methods}
-    variants = {name for paper in papers.values() for name in paper.variants}
+    for paper in config.papers:
+        _check_paper(config, paper)
+        _check_at_scale(config, paper)
+    _check_stand_ins(config, config.scale.datasets, config.source("datasets"))
     for one in config.placed:
-        known: dict[str, Collection[str]] = {
-            "method": methods,
-            "variant": variants,
-            "dataset": config.datasets,
-        }
-        if one.paper:
-            known |= {"method": papers[one.paper].methods, "variant": papers[one.paper].variants}
-        _check_conditions(one.override.when, known, f"{one.file}: {one.section}.when")
-    where = f"{config.sources['probes']}: probes"
-    for name, parameters in config.scale.probes.items():
-        check_name(name, registry.components("probes"), where)
-        taken = registry.schema("probes", name).model_fields
-        for parameter in parameters:
-            if parameter not in taken:
-                raise HypersphereError(
-                    f"{where}.{name}.{parameter}: {unknown_key(parameter, taken, name)}"
-                )
+        of_papers = [config.papers[one.paper]] if one.paper else config.papers.values()
+        where = f"{one.file}: {one.section}.when"
+        _check_conditions(config, of_papers, one.override.when, where)
+    where = f"{config.source('probes')}: probes"
+    _check_names(config.scale.probes, registry.components("probes"), where)
     for chosen in config.settings.only:
-        _check_chosen(config, chosen, "only", of_papers=True)
+        _check_chosen(config, chosen, "only", whole=True)
     for chosen in config.scale.leaves_out:
-        _check_chosen(config, chosen, "leaves_out", of_papers=False)
+        _check_chosen(config, chosen, "leaves_out")
 
 
-def _check_chosen(config: Config, chosen: str, field: str, of_papers: bool) -> None:
-    """Check an artifact, as ``paper/artifact``, or a paper's name where a whole one can be chosen."""
+def _check_chosen(config: Config, chosen: str, field: str, whole: bool = False) -> None:
+    """Check an artifact, as ``paper/artifact``, or a paper's name where a ``whole`` one can be chosen."""
     paper, slash, _ = chosen.partition("/")
-    where = f"{config.sources[field]}: {field}"
+    where = f"{config.source(field)}: {field}"
     check_name(paper, config.papers, where)
-    if slash or not of_papers:
-        check_name(
-            chosen, [f"{paper}/{artifact}" for artifact in config.papers[paper].artifacts], where
-        )
+    if slash or not whole:
+        artifacts = [f"{paper}/{artifact}" for artifact in config.papers[paper].artifacts]
+        check_name(chosen, artifacts, where)
+
+
+def _check_names(names: Iterable[object], known: Collection[str], where: str) -> None:
+    for name in names:
+        check_name(str(name), known, where)
 
 
 def _check_conditions(
-    conditions: Conditions, known: Mapping[str, Collection[str]], where: str
+    config: Config, papers: Iterable[Paper], conditions: Conditions, where: str
 ) -> None:
-    """Check the methods, variants and datasets of conditions on coordinates."""
-    for key, names in known.items():
-        for value in coordinates.alternatives(conditions.get(key, [])):
-            check_name(str(value), names, f"{where}.{key}")
+    """Check the methods, variants and datasets of conditions on the coordinates of some papers' runs."""
+    methods = set[str]()
+    variants = set[str]()
+    for paper in papers:
+        methods.update(paper.methods)
+        variants.update(paper.variants)
+    for key, known in zip(coordinates.IDENTITY, (methods, variants, config.datasets), strict=True):
+        names = coordinates.alternatives(conditions.get(key, []))
+        _check_names(names, known, f"{where}.{key}")
 
 
-def _check_stand_ins(config: Config, datasets: StandIns, file: Path) -> None:
-    for published, used in datasets.items():
+def _check_stand_ins(config: Config, stand_ins: StandIns, file: Path) -> None:
+    for published, used in stand_ins.items():
         check_name(published, config.datasets, f"{file}: datasets")
         if used is not None:
             check_name(used, config.datasets, f"{file}: datasets.{published}")
 
 
-def _check_paper(config: Config, document: str, declared: Paper, scales: Collection[str]) -> None:
+def _check_paper(config: Config, document: str) -> None:
     """Check the scales, studies and borrowed methods that a paper names."""
     file = config.paper_file(document)
-    for artifact, one in declared.measured.items():
-        where = f"{file}: artifacts.{artifact}: made_at"
-        if one.plan is not None:
-            where = f"{file}: studies.{one.plan}.scale"
-        for name in one.made_at or ():
-            check_name(name, scales, where)
-    for artifact, drawn in declared.studied.items():
-        if paper_code.study(document, drawn.study) is None:
-            known = paper_code.studies(document)
-            raise HypersphereError(
-                f"{file}: artifacts.{artifact}.study: {not_one_of(drawn.study, known)}"
-            )
-    for borrowed, source in declared.borrows.items():
+    paper = config.papers[document]
+    scales = scale_names(config.root)
+    for name, measured in paper.measured.items():
+        plan = measured.plan
+        section = f"artifacts.{name}: made_at" if plan is None else f"studies.{plan}.scale"
+        _check_names(measured.made_at or (), scales, f"{file}: {section}")
+    studies = paper_code.studies(document)
+    for name, studied in paper.studied.items():
+        check_name(studied.study, studies, f"{file}: artifacts.{name}.study")
+    for method, lender in paper.borrows.items():
         lenders = [
-            other
-            for other, one in config.papers.items()
-            if borrowed in one.methods and other != document
+            key for key, one in config.papers.items() if method in one.methods and key != document
         ]
-        check_name(source, lenders, f"{file}: borrows.{borrowed}")
-    for name, study in declared.studies.items():
-        by_words = not study.answers.numbers and study.closed is None
-        if by_words and behind(config.answers_file(document), name) is None:
-            rule = f"give the numbers, or the rule, as the function {name} in {config.answers_file(document)}"
+        check_name(lender, lenders, f"{file}: borrows.{method}")
+    for at, override in enumerate(paper.overrides):
+        _check_conditions(config, [paper], override.when, f"{file}: overrides.{at}.when")
+    answers = config.answers_file(document)
+    for study, asked in paper.studies.items():
+        by_words = not asked.answers.numbers and asked.closed is None
+        if by_words and behind(answers, study) is None:
             raise HypersphereError(
-                f"{file}: studies.{name}.answers: nothing decides what the answer is; {rule}"
+                f"{file}: studies.{study}.answers: nothing decides what the answer is; give the numbers, or the rule, "
+                f"as the function {study} in {answers}"
             )
 
 
-def _check_at_scale(config: Config, document: str, declared: Paper) -> None:
+def _check_at_scale(config: Config, document: str) -> None:
     """Check the names in what a paper changes at this scale; overrides and parameters are checked with the scale's."""
-    own, file = config.at_scale[document], config.scale_file(document)
+    file = config.scale_file(document)
+    paper = config.papers[document]
+    own = config.at_scale[document]
     _check_stand_ins(config, own.datasets, file)
-    for at, one in enumerate(own.leaves_out):
-        if isinstance(one, str):
-            check_name(one, declared.artifacts, f"{file}: leaves_out")
+    for at, cells in enumerate(own.leaves_out):
+        if isinstance(cells, str):
+            check_name(cells, paper.artifacts, f"{file}: leaves_out")
         else:
-            known: dict[str, Collection[str]] = {
-                "method": declared.methods,
-                "variant": declared.variants,
-                "dataset": config.datasets,
-            }
-            _check_conditions(one, known, f"{file}: leaves_out.{at}")
-    for artifact in own.artifacts:
-        check_name(artifact, declared.measured, f"{file}: artifacts")
-    for evaluation in own.evaluations:
-        check_name(evaluation, declared.evaluations, f"{file}: evaluations")
+            _check_conditions(config, [paper], cells, f"{file}: leaves_out.{at}")
+    _check_names(own.artifacts, paper.measured, f"{file}: artifacts")
+    _check_names(own.evaluations, paper.evaluations, f"{file}: evaluations")
     for evaluation, probe in own.evaluations.items():
         if "name" in probe:
-            check_name(
-                str(probe["name"]),
-                registry.names("probes"),
-                f"{file}: evaluations.{evaluation}.name",
-            )
+            where = f"{file}: evaluations.{evaluation}.name"
+            check_name(str(probe["name"]), registry.names("probes"), where)

@@ -17,7 +17,7 @@ from hypersphere.config.validation import (
     PositiveInt,
     Strict,
     Text,
-    not_one_of,
+    check_name,
     read_mapping,
     validate,
 )
@@ -56,39 +56,51 @@ Column = Literal[
 Selection = dict[Column, str | list[str]]
 """Claims by their columns; ``*`` stands for any letters."""
 OF_GROUP = (
-    *(
-        "holds",
-        "direction_only",
-        "fails",
-        "opposite",
-        "disagree",
-        "cannot_tell",
-        "not_tested",
-        "unknown",
-    ),
-    *("all", "measured", "at_published_scale", "k_all", "n_all"),
+    "holds",
+    "direction_only",
+    "fails",
+    "opposite",
+    "disagree",
+    "cannot_tell",
+    "not_tested",
+    "unknown",
+    "all",
+    "measured",
+    "at_published_scale",
+    "k_all",
+    "n_all",
 )
 """What a sentence may name of the claims of a question or, as ``{name.fails}``, of a group of ``groups``."""
 TOGETHER = (
     *OF_GROUP,
-    *("which_fail", "encoders", "ahead", "beyond", "level", "behind"),
-    *("which_ahead", "which_beyond", "which_level", "which_behind", "which_open", "which_unread"),
+    "which_fail",
+    "encoders",
+    "ahead",
+    "beyond",
+    "level",
+    "behind",
+    "which_ahead",
+    "which_beyond",
+    "which_level",
+    "which_behind",
+    "which_open",
+    "which_unread",
 )
 """What a sentence may name of the claims of a question together (docs/report.md)."""
 OF_ONE = (
-    *(
-        "published",
-        "effect",
-        "size",
-        "interval",
-        "adjusted",
-        "value",
-        "n",
-        "k",
-        "draws",
-        "counterexample",
-    ),
-    *("statement", "place", "answer"),
+    "published",
+    "effect",
+    "size",
+    "interval",
+    "adjusted",
+    "value",
+    "n",
+    "k",
+    "draws",
+    "counterexample",
+    "statement",
+    "place",
+    "answer",
 )
 """What a sentence may name of the leading claim, or, as ``{name.effect}``, of a claim of ``also``."""
 
@@ -127,17 +139,20 @@ class Question(Strict):
     def _whole(self) -> Self:
         if (self.study is None) != bool(self.about):
             raise ValueError("about: give the claims, or a study")
-        impossible = get_args(OfStudy) if self.study is None else ("opposite", "direction only")
-        for field, texts in (("headline", self.headline), ("says", self.says)):
+        if self.study is None:
+            needed, impossible, who = get_args(Evaluation), get_args(OfStudy), "only a study has"
+        else:
+            needed = (*get_args(Evaluation), *get_args(OfStudy))
+            impossible, who = ("opposite", "direction only"), "no study has"
+        sentences = self.sentences()
+        for field in ("headline", "says"):
             for outcome in impossible:
-                if outcome in texts:
-                    what = "no study has" if self.study else "only a study has"
-                    raise ValueError(f"{field}.{outcome}: {what} this outcome")
-        asked = get_args(Evaluation)
-        for outcome in asked if self.study is None else (*asked, *get_args(OfStudy)):
+                if f"{field}.{outcome}" in sentences:
+                    raise ValueError(f"{field}.{outcome}: {who} this outcome")
+        for outcome in needed:
             if outcome not in self.headline:
                 raise ValueError(f"headline: needs a sentence for '{outcome}'")
-        for where, sentence in self.sentences().items():
+        for where, sentence in sentences.items():
             for name in _named(where, sentence):
                 if not self._has(name):
                     raise ValueError(f"{where}: {{{name}}} is not a name that a sentence can have")
@@ -158,11 +173,10 @@ class Question(Strict):
         """Whether a sentence can have the name."""
         owner, dot, field = name.partition(".")
         if not dot:
-            return name in (*TOGETHER, *OF_ONE)
-        return field in (OF_GROUP if owner in self.groups else OF_ONE) and owner in (
-            *self.groups,
-            *self.also,
-        )
+            return name in TOGETHER or name in OF_ONE
+        if owner in self.groups:
+            return field in OF_GROUP
+        return owner in self.also and field in OF_ONE
 
 
 def _named(where: str, sentence: str) -> list[str]:
@@ -190,32 +204,33 @@ class Chosen:
 
 def chosen(where: str, one: Question, listed: Mapping[str, Mapping[str, Any]]) -> Chosen:
     """The claims that a question is about and counts, among claims by id."""
-    of_study: list[Selection] = [{"id": f"{one.paper}.{one.study}.*"}]
+    of_study: Selection = {"id": f"{one.paper}.{one.study}.*"}
     about: dict[str, None] = {}
-    for place, selection in enumerate(one.about or of_study):
-        about |= dict.fromkeys(_found(f"{where}: about.{place}", selection, listed))
-    groups = {
-        name: _found(f"{where}: groups.{name}", of, listed) for name, of in one.groups.items()
-    }
+    for place, selection in enumerate(one.about or [of_study]):
+        about |= dict.fromkeys(_claims_of(f"{where}: about.{place}", selection, listed))
+    groups = {}
+    for name, selection in one.groups.items():
+        groups[name] = _claims_of(f"{where}: groups.{name}", selection, listed)
     leading = one.leading or next(iter(about))
-    for field, identifier in {
-        "leading": leading,
-        **{f"also.{key}": at for key, at in one.also.items()},
-    }.items():
-        if identifier not in listed:
-            raise HypersphereError(f"{where}: {field}: there is no claim '{identifier}'")
+    named = {f"also.{name}": claim for name, claim in one.also.items()}
+    for field, claim in {"leading": leading, **named}.items():
+        if claim not in listed:
+            raise HypersphereError(f"{where}: {field}: there is no claim '{claim}'")
     return Chosen(list(about), leading, groups)
 
 
-def _found(where: str, selection: Selection, listed: Mapping[str, Mapping[str, Any]]) -> list[str]:
+def _claims_of(
+    where: str, selection: Selection, listed: Mapping[str, Mapping[str, Any]]
+) -> list[str]:
     """The ids of the claims of a selection, at least one."""
-    found = list(listed)
-    for column, of in selection.items():
-        matches = re.compile("|".join(map(translate, [of] if isinstance(of, str) else of))).match
-        found = [key for key in found if matches(listed[key][column])]
-    if not found:
+    ids = list(listed)
+    for column, given in selection.items():
+        patterns = [given] if isinstance(given, str) else given
+        matches = re.compile("|".join(map(translate, patterns))).match
+        ids = [claim for claim in ids if matches(listed[claim][column])]
+    if not ids:
         raise HypersphereError(f"{where}: finds no claim")
-    return found
+    return ids
 
 
 def check_names(
@@ -235,9 +250,11 @@ def check_names(
 
 
 _NEEDS: dict[str, Callable[[Mapping[str, Any]], bool]] = {
-    **dict.fromkeys(("effect", "size"), lambda claim: claim["kind"] == "comparison"),
+    "effect": lambda claim: claim["kind"] == "comparison",
+    "size": lambda claim: claim["kind"] == "comparison",
     "value": lambda claim: claim["kind"] != "comparison",
-    **dict.fromkeys(("draws", "counterexample"), lambda claim: claim["answered_by"] == "theorem"),
+    "draws": lambda claim: claim["answered_by"] == "theorem",
+    "counterexample": lambda claim: claim["answered_by"] == "theorem",
     "statement": lambda claim: claim["sentence"] != "",
     "place": lambda claim: claim["source"] != "",
 }
@@ -246,18 +263,15 @@ _NEEDS: dict[str, Callable[[Mapping[str, Any]], bool]] = {
 
 def load(config: Config) -> dict[str, tuple[Path, Question]]:
     """The questions of every findings.yaml by their ids, first those about several papers, each with its file."""
-    found: dict[str, tuple[Path, Question]] = {}
+    questions: dict[str, tuple[Path, Question]] = {}
     for document, file in config.files_named(FILE).items():
         for name, one in read_mapping(file).items():
-            if name in found:
-                raise HypersphereError(f"{file}: {name}: is a question of {found[name][0]} too")
+            if name in questions:
+                raise HypersphereError(f"{file}: {name}: is a question of {questions[name][0]} too")
             given = of_document(one, "paper", document, f"{file}: {name}")
             question = validate(Question, given, file, str(name))
             if question.study is not None:
                 studies = config.papers[document].studies
-                if question.study not in studies:
-                    raise HypersphereError(
-                        f"{file}: {name}: study: {not_one_of(question.study, [*studies])}"
-                    )
-            found[str(name)] = file, question
-    return found
+                check_name(question.study, studies, f"{file}: {name}: study")
+            questions[str(name)] = file, question
+    return questions

@@ -14,15 +14,17 @@ a difference of two commits is additions, and the order of rows is that in which
 """
 
 import hashlib
-import itertools
 import json
 import math
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import lru_cache
+from itertools import chain, permutations, product
+from operator import itemgetter
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field
 
@@ -49,63 +51,6 @@ LEARNED = ("loss", "norm")
 """What of it training decides."""
 WRITTEN = ("epoch", "loss", "norm", "learning_rate", "return")
 """The order in which training writes it to history.csv."""
-TABLES: dict[str, tuple[str, ...]] = {
-    "environments": ("environment", "content"),
-    "datasets": ("dataset", "data", "counts"),
-    "protocols": ("by", "protocol", "content", "code", "device", "threads", "environment"),
-    "history": ("key", "epoch", *EPOCH),
-    "measurements": (
-        *(
-            "key",
-            "of",
-            "protocol",
-            "epoch",
-            "target",
-            "measure",
-            "reading",
-            "value",
-            "n_test",
-            "classes",
-            "status",
-        ),
-        *("by", "seal"),
-    ),
-    "runs": (
-        *(
-            "key",
-            "name",
-            "scale",
-            "level",
-            "status",
-            "seed",
-            "plan",
-            "epochs",
-            "code",
-            "data",
-            "seconds",
-        ),
-        *("peak_memory_mb", "device", "numerics", "environment", "files", "run", "seal"),
-    ),
-}
-"""The columns of each table, in the order in which tables are written: what a row refers to comes before it."""
-REFERENCES = (
-    ("protocols", "environment", "environments"),
-    ("runs", "environment", "environments"),
-    ("measurements", "by", "protocols"),
-)
-"""A table, its column that names a row of another by that row's first column, and the other."""
-NUMBERS: dict[str, tuple[str, ...]] = {
-    "protocols": ("threads",),
-    "history": ("epoch", *EPOCH),
-    "measurements": ("epoch", "value", "n_test", "classes"),
-    "runs": ("seed", "epochs", "seconds", "peak_memory_mb"),
-}
-"""The columns of numbers of each table."""
-_WHOLE = re.compile(r"-?(0|[1-9][0-9]*)")
-_NUMBER = re.compile(rf"{_WHOLE.pattern}(\.[0-9]+)?([eE][-+]?[0-9]+)?")
-"""Numbers as JSON writes them. Python's ``float`` takes ``9_9.5``, ``+5``, blanks around it and zeros before it."""
-_FRACTIONS = {"value", "seconds", *EPOCH}
-"""The columns whose numbers need not be whole."""
 MOST_LOST = 6
 """Numbers of a history that are not finite, at most: training stops at the epoch of the first. Each can be three."""
 QUICKEST = 1e-3
@@ -161,7 +106,7 @@ class Repeated(Recorded):
 
 
 class Counts(Recorded):
-    """The same of all splits of a dataset."""
+    """How many images of each split of a dataset are there more than once."""
 
     of: Literal["images", "sentences"]
     splits: dict[str, Repeated]
@@ -183,12 +128,12 @@ class Measurement(Recorded):
     It is empty for a run that diverged, for a measure that is undefined, and for a part without images.
     """
 
-    epoch: NonNegativeInt
     protocol: str
     """Digest of the probe, its parameters and its layer."""
-    measure: str
+    epoch: NonNegativeInt
     target: str
     """The dataset that was probed."""
+    measure: str
     reading: str
     """Which value of that measure: ``split=train``; empty if there is only one."""
     value: Annotated[float | None, MayBeEmpty]
@@ -204,12 +149,70 @@ class Measurement(Recorded):
         return self.protocol, self.epoch, self.target, self.measure, self.reading
 
     def __str__(self) -> str:
-        return f"{' '.join(filter(None, (self.measure, self.reading)))} of epoch {self.epoch} on {self.target}"
+        name = f"{self.measure} {self.reading}".rstrip()
+        return f"{name} of epoch {self.epoch} on {self.target}"
 
     def says(self, measure: str, reading: str) -> bool:
         """Whether it is the number of a measure and reading, or says that the measure has none at any reading."""
         for_all = not self.reading and self.status in WITHOUT_VALUE
         return self.measure == measure and (self.reading == reading or for_all)
+
+
+TABLES: dict[str, tuple[str, ...]] = {
+    "environments": ("environment", "content"),
+    "datasets": ("dataset", "data", "counts"),
+    "protocols": ("by", "protocol", "content", "code", "device", "threads", "environment"),
+    "history": ("key", "epoch", *EPOCH),
+    "measurements": ("key", "of", *Measurement.model_fields, "seal"),
+    "runs": (
+        "key",
+        "name",
+        "scale",
+        "level",
+        "status",
+        "seed",
+        "plan",
+        "epochs",
+        "code",
+        "data",
+        "seconds",
+        "peak_memory_mb",
+        "device",
+        "numerics",
+        "environment",
+        "files",
+        "run",
+        "seal",
+    ),
+}
+"""The columns of each table, in the order in which tables are written: what a row refers to comes before it."""
+NAMED = ("runs", "protocols", "environments", "datasets")
+"""The tables whose rows are named by their first column."""
+REFERENCES = (
+    ("protocols", "environment", "environments"),
+    ("runs", "environment", "environments"),
+    ("measurements", "by", "protocols"),
+)
+"""A table, its column that names a row of another by that row's first column, and the other."""
+NUMBERS: dict[str, tuple[str, ...]] = {
+    "protocols": ("threads",),
+    "history": ("epoch", *EPOCH),
+    "measurements": ("epoch", "value", "n_test", "classes"),
+    "runs": ("seed", "epochs", "seconds", "peak_memory_mb"),
+}
+"""The columns of numbers of each table."""
+_WHOLE = re.compile(r"-?(0|[1-9][0-9]*)")
+_NUMBER = re.compile(rf"{_WHOLE.pattern}(\.[0-9]+)?([eE][-+]?[0-9]+)?")
+"""Numbers as JSON writes them. Python's ``float`` takes ``9_9.5``, ``+5``, blanks around it and zeros before it."""
+_FRACTIONS = {"value", "seconds", *EPOCH}
+"""The columns whose numbers need not be whole."""
+_NO_NUMBER = {
+    "value": {""},
+    "n_test": {""},
+    "classes": {""},
+    **{field: {"", "nan"} for field in EPOCH},
+}
+"""What stands for no number, in the columns that may lack one."""
 
 
 class Record(Recorded):
@@ -235,7 +238,7 @@ class Record(Recorded):
     """None where a diverged run's loss or norm is not finite."""
     evaluations: list[Measurement]
     pixels: list[Measurement]
-    """The same protocols' answers on raw pixels of the probed datasets: controls."""
+    """What the same protocols measure on raw pixels of the probed datasets: controls."""
     evaluated_by: dict[str, How]
     """How probes were run, each by its digest; machine and code may differ from training's."""
 
@@ -246,7 +249,7 @@ class Record(Recorded):
 
     @property
     def key(self) -> str:
-        """Digest of all that decides a run's bytes: records of one key must agree, those of two are replicates."""
+        """Digest of all that decides a run's bytes: records of one key must agree, records of two are replicates."""
         decides = self.model_dump(
             mode="json", include={"name", "device", "numerics", "code", "data"}
         )
@@ -276,109 +279,91 @@ class Record(Recorded):
             if one.protocol == protocol
         ]
 
+    @property
+    def precision(self) -> str:
+        """How exactly its numbers were computed."""
+        return str(self.numerics.get("precision", "float32"))
+
     def check(self, folder: Path) -> None:
         """Check what a record, whose tables are in ``folder``, says against itself and the measures that exist."""
+        faults = {
+            "runs": self._faults_of_run(),
+            "history": self._faults_of_history(),
+            "measurements": self._faults_of_answers(),
+        }
+        for table, sentences in faults.items():
+            for sentence in sentences:
+                raise HypersphereError(f"{folder / table}.csv: {_short(self.name)}: {sentence}")
 
-        def fault(table: str, sentence: str) -> HypersphereError:
-            return HypersphereError(f"{folder / table}.csv: {_short(self.name)}: {sentence}")
-
-        def check(table: str, holds: bool, sentence: str) -> None:
-            if not holds:
-                raise fault(table, sentence)
-
-        last, precision = self.run.schedule.epochs, self.numerics.get("precision", "float32")
-        check(
-            "runs",
-            self.name == self.run.name,
-            f"name: the record's content is named {self.run.name}",
-        )
-        for name in ("encoder.safetensors", "history.csv"):
-            check("runs", name in self.files, f"files: has no checksum of {name}")
-        check("runs", {"name", "type"} <= self.device.keys(), "device: needs name and type")
-        check("runs", type(self.numerics.get("threads")) is int, "numerics: needs threads")
-        check(
-            "runs",
-            precision in ("float32", "bfloat16"),
-            f"numerics: precision: unknown (given: {precision})",
-        )
+    def _faults_of_run(self) -> Iterator[str]:
+        if self.name != self.run.name:
+            yield f"name: the record's content is named {self.run.name}"
+        for file in ("encoder.safetensors", "history.csv"):
+            if file not in self.files:
+                yield f"files: has no checksum of {file}"
+        if not {"name", "type"} <= self.device.keys():
+            yield "device: needs name and type"
+        if type(self.numerics.get("threads")) is not int:
+            yield "numerics: needs threads"
+        if self.precision not in ("float32", "bfloat16"):
+            yield f"numerics: precision: unknown (given: {self.precision})"
         torch = files.mapping(self.environment.get("packages")).get("torch")
-        check("runs", isinstance(torch, str), "environment: packages: needs torch")
-        plain = re.fullmatch(r"[0-9A-Za-z.+]+", str(torch))
-        check(
-            "runs",
-            bool(plain),
-            f"environment: packages: torch is not a version (given: {_short(torch)})",
-        )
-        whole = self.epochs == last if self.status == "finished" else self.epochs <= last
-        check(
-            "runs",
-            whole,
-            f"epochs: a run of {last} epochs cannot be {self.status} after {self.epochs}",
-        )
-        least = QUICKEST * self.epochs
-        check(
-            "runs",
-            self.seconds >= least,
-            f"seconds: {self.epochs} epochs take more (given: {self.seconds:g})",
-        )
+        if not isinstance(torch, str):
+            yield "environment: packages: needs torch"
+        elif not re.fullmatch(r"[0-9A-Za-z.+]+", torch):
+            yield f"environment: packages: torch is not a version (given: {_short(torch)})"
+        last = self.run.schedule.epochs
+        if self.epochs > last or (self.epochs < last and self.status == "finished"):
+            yield f"epochs: a run of {last} epochs cannot be {self.status} after {self.epochs}"
+        if self.seconds < QUICKEST * self.epochs:
+            yield f"seconds: {self.epochs} epochs take more (given: {self.seconds:g})"
 
+    def _faults_of_history(self) -> Iterator[str]:
         epochs = [row.get("epoch") for row in self.history]
-        check(
-            "history",
-            epochs == [*range(1, self.epochs + 1)],
-            f"epoch: must be 1 to {self.epochs}, each once",
-        )
-        # There are many rows: no sentence is written of one without a fault.
+        if epochs != list(range(1, self.epochs + 1)):
+            yield f"epoch: must be 1 to {self.epochs}, each once"
         for at, row in enumerate(self.history, 1):
             known = {"loss", "norm", "learning_rate"} <= row.keys() <= {"epoch", *EPOCH}
             if not known or row.keys() != self.history[0].keys():
-                raise fault(
-                    "history", f"columns: {', '.join(row)}; known are epoch, {', '.join(EPOCH)}"
-                )
+                yield f"columns: {', '.join(row)}; known are epoch, {', '.join(EPOCH)}"
             may_fail = self.status == "diverged" and at == self.epochs
             for field, value in row.items():
                 finite = may_fail if value is None else abs(value) <= LARGEST
                 if not finite:
-                    raise fault("history", f"{field}: epoch {at}: must be finite (given: {value})")
+                    yield f"{field}: epoch {at}: must be finite (given: {value})"
             if (row["norm"] or 0) < 0:
-                raise fault("history", f"norm: epoch {at}: is negative")
-        written = self.files["history.csv"] in _checksums(self.history)
-        check(
-            "history",
-            written,
-            "a number was altered: runs.csv has another checksum of the run's history.csv",
-        )
+                yield f"norm: epoch {at}: is negative"
+        if self.files["history.csv"] not in _checksums(self.history):
+            yield "a number was altered: runs.csv has another checksum of the run's history.csv"
 
-        for answers, most in ((self.evaluations, last), (self.pixels, 0)):
+    def _faults_of_answers(self) -> Iterator[str]:
+        for answers, last in ((self.evaluations, self.run.schedule.epochs), (self.pixels, 0)):
             places = set()
             for answer in answers:
-                diverged = (
-                    self.status == "diverged" and answer.epoch > 0 and answers is self.evaluations
-                )
-                for field, sentence in _faults_of_measurement(
-                    answer, self.evaluated_by[answer.by], most, diverged
-                ):
-                    raise fault("measurements", f"{field}: {answer}: {sentence}")
+                diverged = self.status == "diverged" and answer.epoch > 0
+                how = self.evaluated_by[answer.by]
+                for field, sentence in _faults_of_answer(answer, how, last, diverged):
+                    yield f"{field}: {answer}: {sentence}"
                 if answer.place in places:
-                    raise fault("measurements", f"{answer}: is there twice")
+                    yield f"{answer}: is there twice"
                 places.add(answer.place)
 
 
-def _faults_of_measurement(
-    answer: Measurement, about: How, last: int, diverged: bool
+def _faults_of_answer(
+    answer: Measurement, how: How, last: int, diverged: bool
 ) -> Iterator[tuple[str, str]]:
     """What is wrong with an answer: the field, and what it must be.
 
-    ``about`` is how it was measured, ``last`` the last epoch that can be, and ``diverged`` whether it has no number.
+    ``how`` is how it was measured, ``last`` the last epoch that can be, and ``diverged`` whether it has no number.
     """
     if fault := _fault_of_reading(answer.reading):
         yield "reading", fault
     if answer.measure not in MEASURES:
         yield "measure", not_one_of(answer.measure, MEASURES)
         return
-    if answer.protocol != files.digest(about.protocol, 8):
+    if answer.protocol != files.digest(how.protocol, 8):
         yield "protocol", f"{answer.protocol} is not the digest of the probe in {answer.by}"
-    probe = str(files.mapping(about.protocol.get("probe")).get("name"))
+    probe = str(files.mapping(how.protocol.get("probe")).get("name"))
     if probe not in registry.components("probes"):
         yield "protocol", f"there is no probe {_short(probe)}"
     elif answer.measure not in registry.read_constant("probes", probe, "MEASURES", ()):
@@ -386,10 +371,8 @@ def _faults_of_measurement(
     if answer.epoch > last:
         yield "epoch", f"must be at most {last}"
     if (answer.status == "diverged") != diverged:
-        yield (
-            "status",
-            f"cannot be {answer.status} where the run is {'diverged' if diverged else 'finished'}",
-        )
+        run = "diverged" if diverged else "finished"
+        yield "status", f"cannot be {answer.status} where the run is {run}"
     if diverged:
         if (answer.value, answer.n_test, answer.classes) != (None, None, None):
             yield "value", "a run that diverged has none"
@@ -400,12 +383,13 @@ def _faults_of_measurement(
         if (answer.value, answer.n_test) != (None, None):
             yield "value", "a measure that is undefined has none"
         return
-    measure, a_part = MEASURES[answer.measure], is_of_a_part(answer.reading)
-    if answer.value is None and not a_part:
+    measure = MEASURES[answer.measure]
+    of_a_part = is_of_a_part(answer.reading)
+    if answer.value is None and not of_a_part:
         yield "value", "is missing, and the run finished"
     if answer.value is not None and not measure.low <= answer.value <= measure.high:
         yield "value", f"must be from {measure.low:g} to {measure.high:g} (given: {answer.value:g})"
-    least = 0 if a_part or measure.without_test_set else 1
+    least = 0 if of_a_part or measure.without_test_set else 1
     if answer.n_test is None or answer.n_test < least:
         yield "n_test", f"must be at least {least} (given: {answer.n_test})"
 
@@ -430,22 +414,25 @@ def _checksums(history: Sequence[Mapping[str, float | None]]) -> Iterator[str]:
     A trainer may have another order. None stands for any number that is not finite.
     """
     columns = [name for name in WRITTEN if history and name in history[0]]
-    texts = [
-        [None if row[name] is None else repr(row[name]) for name in columns] for row in history
-    ]
-    lost = sum(text is None for row in texts for text in row)
+    rows = [_texts(epoch, lost="{}") for epoch in history]
+    lost = sum([*row.values()].count("{}") for row in rows)
     if lost > MOST_LOST:
         return
-    for row in texts:
-        row[0] = str(row[0]).removesuffix(".0")
-    for order in itertools.permutations(range(len(columns))):
-        if order[0] != 0:
-            return  # the epoch is first
-        for given in itertools.product(("nan", "inf", "-inf"), repeat=lost):
-            missing = iter(given)
-            lines = [",".join(columns[at] for at in order)]
-            lines += [",".join(row[at] or next(missing) for at in order) for row in texts]
-            yield hashlib.sha256("".join(f"{line}\n" for line in lines).encode()).hexdigest()
+    for others in permutations(columns[1:]):
+        order = ("epoch", *others)
+        lines = [order, *map(itemgetter(*order), rows)]
+        content = "".join(f"{','.join(line)}\n" for line in lines)
+        for spellings in product(("nan", "inf", "-inf"), repeat=lost):
+            yield hashlib.sha256(content.format(*spellings).encode()).hexdigest()
+
+
+def _texts(epoch: Mapping[str, float | None], lost: str = "nan") -> TextRow:
+    """The numbers of an epoch as tables have them; ``lost`` stands for one that is not finite."""
+    texts = {}
+    for field, value in epoch.items():
+        texts[field] = lost if value is None else repr(value)
+    texts["epoch"] = f"{epoch['epoch']:.0f}"
+    return texts
 
 
 def is_of_a_part(reading: str) -> bool:
@@ -466,8 +453,9 @@ def _short(value: object) -> str:
 def measuring(records: Records, run: str, protocol: str, epoch: int, target: str) -> Record | None:
     """The record that measures a run so: the first, so that replicates of one seed count once."""
     for record in records.get(run, ()):
-        if any((one.epoch, one.target) == (epoch, target) for one in record.answers(protocol)):
-            return record
+        for answer in record.answers(protocol):
+            if (answer.epoch, answer.target) == (epoch, target):
+                return record
     return None
 
 
@@ -489,8 +477,8 @@ def read_all(
 
 def _rank(record: Record) -> tuple[bool, bool, bool, str]:
     """Which of the replicates of a run comes first: the order of ``Records``."""
-    float32 = record.numerics.get("precision", "float32") == "float32"
-    return not float32, not record.plan, record.device["type"] != "cpu", record.key
+    rounded = record.precision != "float32"
+    return rounded, not record.plan, record.device["type"] != "cpu", record.key
 
 
 def read_tables(folder: Path, writing: bool = False) -> dict[str, list[TextRow]]:
@@ -503,29 +491,26 @@ def read_tables(folder: Path, writing: bool = False) -> dict[str, list[TextRow]]
     there, whatever another process adds meanwhile. Rows whose run is not there are kept: it may still come.
     """
     paths = {name: folder / f"{name}.csv" for name in reversed(TABLES)}
-    tables = {
-        name: read_table(path, TABLES[name]) if path.exists() else []
-        for name, path in paths.items()
-    }
+    tables = {}
+    for name, path in paths.items():
+        tables[name] = read_table(path, TABLES[name]) if path.exists() else []
     if not writing and any(path.exists() or path.is_symlink() for path in paths.values()):
         _check_whole(paths, tables)
     for name, columns in NUMBERS.items():
         for column in columns:
             _check_spelling(paths[name], column, tables[name])
-    there: dict[str, set[str]] = {}
-    for name in ("runs", "protocols", "environments", "datasets"):
+    names = {}
+    for name in NAMED:
         first = TABLES[name][0]
-        there[name] = {row[first] for row in tables[name]}
-        if len(there[name]) < len(tables[name]):
-            listed = [row[first] for row in tables[name]]
-            twice = next(one for at, one in enumerate(listed) if one in listed[:at])
-            raise HypersphereError(f"{paths[name]}: {first}: {_short(twice)} is there twice")
+        names[name] = Counter(row[first] for row in tables[name])
+        for value, count in names[name].items():
+            if count > 1:
+                raise HypersphereError(f"{paths[name]}: {first}: {_short(value)} is there twice")
     for name, column, other in REFERENCES:
         for row in tables[name]:
-            if row[column] not in there[other]:
-                raise HypersphereError(
-                    f"{paths[name]}: {column}: {other}.csv has no {_short(row[column])!r}"
-                )
+            if row[column] not in names[other]:
+                missing = _short(row[column])
+                raise HypersphereError(f"{paths[name]}: {column}: {other}.csv has no {missing!r}")
     return tables
 
 
@@ -544,27 +529,17 @@ def _check_whole(paths: Mapping[str, Path], tables: Mapping[str, list[TextRow]])
 
 def _check_spelling(path: Path, column: str, rows: Sequence[TextRow]) -> None:
     """Check that a column holds finite numbers as JSON writes them, or what stands for none."""
-    pattern = _NUMBER if column in _FRACTIONS else _WHOLE
-    odd = {
-        text
-        for text in {row[column] for row in rows}
-        if not pattern.fullmatch(text) or math.isinf(float(text))
-    }
-    odd -= (
-        {"", "nan"}
-        if column in EPOCH
-        else {""}
-        if column in ("value", "n_test", "classes")
-        else set()
-    )
-    for row in rows if odd else ():
+    what, pattern = ("finite", _NUMBER) if column in _FRACTIONS else ("whole", _WHOLE)
+    odd = {row[column] for row in rows} - _NO_NUMBER.get(column, set())
+    odd = {text for text in odd if not pattern.fullmatch(text) or math.isinf(float(text))}
+    for row in rows:
         if row[column] in odd:
-            about = row.get("name") or " ".join(
-                row[field] for field in ("key", "epoch", "measure", "by") if field in row
+            named = [row[field] for field in ("key", "epoch", "measure", "by") if field in row]
+            about = _short(row.get("name") or " ".join(named))
+            given = _short(repr(row[column]))
+            raise HypersphereError(
+                f"{path}: {about}: {column}: must be a {what} number, as JSON writes it (given: {given})"
             )
-            what = "finite" if column in _FRACTIONS else "whole"
-            given = f"{column}: must be a {what} number, as JSON writes it (given: {_short(repr(row[column]))})"
-            raise HypersphereError(f"{path}: {_short(about)}: {given}")
 
 
 def read_folder(
@@ -575,83 +550,101 @@ def read_folder(
     For ``writing`` see ``read_tables``.
     """
     tables = read_tables(folder, writing)
-    environments: dict[str, Any] = {}
-    protocols: dict[str, How] = {}
-    of_run: dict[str, dict[str, list[TextRow]]] = {
-        name: defaultdict(list) for name in ("history", "measurements")
-    }
-    for name, rows_of in of_run.items():
-        for row in tables[name]:
-            rows_of[row["key"]].append(row)
-    answered = [
-        field for field in TABLES["measurements"] if field in Measurement.__pydantic_fields__
-    ]
-    records, where = [], str(folder)
-    try:
-        for row in tables["environments"]:
-            where = f"{folder / 'environments.csv'}: {_short(row['environment'])}"
-            environments[row["environment"]] = json.loads(row["content"])
-            _agree(row, environment=files.digest(environments[row["environment"]], 8))
-        data = {row["dataset"]: row["data"] for row in tables["datasets"]}
-        for row in tables["datasets"]:
-            _counts(folder, row)
-        for row in tables["protocols"]:
-            where = f"{folder / 'protocols.csv'}: {_short(row['by'])}"
-            given = {field: row[field] for field in ("code", "device", "threads")}
-            given |= {"protocol": row["content"], "environment": environments[row["environment"]]}
-            how = protocols[row["by"]] = validate(How, given, where)
-            _agree(
-                row, protocol=files.digest(how.protocol, 8), by=files.digest(how.model_dump(), 8)
-            )
-        for row in tables["runs"]:
-            name = _short(row["name"])
-            where = f"{folder / 'measurements.csv'}: {name}"
-            epochs, measured = (rows_of[row["key"]] for rows_of in of_run.values())
-            for seal in dict.fromkeys(one["seal"] for one in measured):
-                several = [one for one in measured if one["seal"] == seal]
-                if seal != sealed(several):
-                    raise ValueError(
-                        f"seal: {_short(seal)}: one of the {len(several)} rows that came together was altered"
-                    )
-            if strange := {one["of"] for one in measured} - {"run", "pixels"}:
-                raise ValueError(f"of: must be run or pixels (given: {_short(min(strange))!r})")
-            where = f"{folder / 'runs.csv'}: {name}"
-            answers = {
-                of: [
-                    {field: one[field] for field in answered} for one in measured if one["of"] == of
-                ]
-                for of in ("run", "pixels")
-            }
-            content = {
-                **{
-                    field: text
-                    for field, text in row.items()
-                    if field in Record.__pydantic_fields__
-                },
+    environments = {}
+    for row in tables["environments"]:
+        with _blaming(folder, "environments", row["environment"]):
+            content = json.loads(row["content"])
+            _agree(row, environment=files.digest(content, 8))
+        environments[row["environment"]] = content
+    data = {}
+    for row in tables["datasets"]:
+        _counts(folder, row)
+        data[row["dataset"]] = row["data"]
+    protocols = {}
+    for row in tables["protocols"]:
+        with _blaming(folder, "protocols", row["by"]) as where:
+            protocols[row["by"]] = _how(row, environments[row["environment"]], where)
+    history = _grouped(tables["history"], "key")
+    measured = _grouped(tables["measurements"], "key")
+    records = []
+    for row in tables["runs"]:
+        key = row["key"]
+        with _blaming(folder, "measurements", row["name"]):
+            answers = _answers(measured[key])
+        with _blaming(folder, "runs", row["name"]) as where:
+            content = {field: row[field] for field in row if field in Record.model_fields}
+            content |= {
                 "environment": environments[row["environment"]],
-                "history": [
-                    {
-                        field: None if text == "nan" else text
-                        for field, text in one.items()
-                        if text and field != "key"
-                    }
-                    for one in epochs
-                ],
-                **{"evaluations": answers["run"], "pixels": answers["pixels"]},
-                "evaluated_by": {one["by"]: protocols[one["by"]] for one in measured},
+                "history": [_epoch(one) for one in history[key]],
+                "evaluations": answers["run"],
+                "pixels": answers["pixels"],
+                "evaluated_by": {one["by"]: protocols[one["by"]] for one in measured[key]},
             }
             record = validate(Record, content, where)
             record.check(folder)
             _agree(row, seed=record.run.seed, key=record.key, seal=record.seal)
-            if data.get(record.run.dataset.folder, record.data) != record.data:
-                raise ValueError(f"data: differs from {record.run.dataset.folder} in datasets.csv")
+            dataset = record.run.dataset.folder
+            if data.get(dataset, record.data) != record.data:
+                raise ValueError(f"data: differs from {dataset} in datasets.csv")
             if record.scale != scale:
                 raise ValueError(f"scale: is {record.scale}, among records of {scale}")
-            records.append(record)
+            if record.level != (level or record.level):
+                raise ValueError(f"level: is {record.level}, and the scale's is {level}")
+        records.append(record)
+    check_together(folder, records)
+    return records
+
+
+@contextmanager
+def _blaming(folder: Path, table: str, row: str) -> Iterator[str]:
+    """Turn what is wrong with a row into a sentence that begins with its table and name, which are yielded."""
+    where = f"{folder / table}.csv: {_short(row)}"
+    try:
+        yield where
     except (ValueError, RecursionError) as error:
         raise HypersphereError(f"{where}: {' '.join(str(error).split())}") from None
-    check_together(folder, records, level)
-    return records
+
+
+def _grouped(rows: Iterable[TextRow], column: str) -> dict[str, list[TextRow]]:
+    """The rows by their value in a column; a value that no row has gives an empty list."""
+    groups = defaultdict[str, list[TextRow]](list)
+    for row in rows:
+        groups[row[column]].append(row)
+    return groups
+
+
+def _how(row: TextRow, environment: dict[str, Any], where: str) -> How:
+    """How a probe was run, of a row of protocols.csv."""
+    content = {field: row[field] for field in ("code", "device", "threads")}
+    how = validate(How, {**content, "protocol": row["content"], "environment": environment}, where)
+    _agree(
+        row,
+        protocol=files.digest(how.protocol, 8),
+        by=files.digest(how.model_dump(), 8),
+    )
+    return how
+
+
+def _answers(measured: list[TextRow]) -> dict[str, list[TextRow]]:
+    """The answers of a run and of raw pixels, of its rows in measurements.csv, whose seals are checked."""
+    for seal, together in _grouped(measured, "seal").items():
+        if seal != sealed(together):
+            count = len(together)
+            raise ValueError(
+                f"seal: {_short(seal)}: one of the {count} rows that came together was altered"
+            )
+    answers: dict[str, list[TextRow]] = {"run": [], "pixels": []}
+    for row in measured:
+        if row["of"] not in answers:
+            raise ValueError(f"of: must be run or pixels (given: {_short(row['of'])!r})")
+        answers[row["of"]].append({field: row[field] for field in Measurement.model_fields})
+    return answers
+
+
+def _epoch(row: TextRow) -> dict[str, str | None]:
+    """What training recorded after an epoch, of a row of history.csv."""
+    numbers = {field: text for field, text in row.items() if text and field != "key"}
+    return {field: None if text == "nan" else text for field, text in numbers.items()}
 
 
 def counted(folder: Path) -> dict[str, dict[str, Any]]:
@@ -679,44 +672,20 @@ def _agree(row: TextRow, **expected: Any) -> None:
 
 def sealed(rows: Iterable[TextRow]) -> str:
     """The digest that measurements which come together share."""
-    return files.digest(
-        [[row[field] for field in TABLES["measurements"] if field != "seal"] for row in rows], 8
-    )
+    columns = [column for column in TABLES["measurements"] if column != "seal"]
+    return files.digest(list(map(itemgetter(*columns), rows)), 8)
 
 
-def check_together(folder: Path, records: Iterable[Record], level: Level | None = None) -> None:
+def check_together(folder: Path, records: Sequence[Record]) -> None:
     """Check what records must share (a dataset's data, test images and classes), and what two runs cannot."""
-    records, seen = list(records), dict[Any, tuple[Any, str]]()
+    seen: dict[Any, tuple[Any, str]] = {}
     for record in records:
-        if level is not None and record.level != level:
-            where = f"{folder / 'runs.csv'}: {record.name}"
-            raise HypersphereError(f"{where}: level: is {record.level}, and the scale's is {level}")
-        run = record.run
-        shared: list[tuple[str, str, Any, Any]] = [
-            ("runs", f"data: of {run.dataset.name}", run.dataset.folder, record.data)
-        ]
-        if record.status == "finished":  # weights of runs that diverged may all be nan
-            for what, value in (("seed", run.seed), ("dataset", run.dataset.folder)):
-                equal = f"files: encoder.safetensors: the {what} of equal weights"
-                shared.append(("runs", equal, (what, record.weights), value))
-        for answer in (*record.evaluations, *record.pixels):
-            if answer.status != "diverged":
-                shared.append(
-                    (
-                        "measurements",
-                        f"classes: {answer}",
-                        ("classes", answer.target),
-                        answer.classes,
-                    )
-                )
-            if answer.status == "finished" and not is_of_a_part(answer.reading):
-                place = "n_test", answer.protocol, *answer.place[2:]
-                shared.append(("measurements", f"n_test: {answer}", place, answer.n_test))
-        for table, what, place, value in shared:
-            known, other = seen.setdefault(place, (value, record.name))
-            if known != value:
+        for shared in _shared(record):
+            known, other = seen.setdefault(shared.place, (shared.value, record.name))
+            if known != shared.value:
+                where = f"{folder / shared.table}.csv: {record.name}: {shared.field}"
                 raise HypersphereError(
-                    f"{folder / table}.csv: {record.name}: {what}: is {value}, and {known} in the record of {other}"
+                    f"{where}: is {shared.value}, and {known} in the record of {other}"
                 )
     for record, twin in _trained_alike(records):
         if (record.run.seed, record.run.dataset) != (twin.run.seed, twin.run.dataset):
@@ -726,34 +695,69 @@ def check_together(folder: Path, records: Iterable[Record], level: Level | None 
             )
 
 
+class Shared(NamedTuple):
+    """A value that all records must have in common."""
+
+    table: str
+    field: str
+    """The field that holds it, and of what it is, in words."""
+    place: tuple[object, ...]
+    """What it is of: records that say something of one place say the same."""
+    value: object
+
+
+def _shared(record: Record) -> Iterator[Shared]:
+    """What a record says of its dataset, its weights and its test images."""
+    run = record.run
+    folder = run.dataset.folder
+    yield Shared("runs", f"data: of {run.dataset.name}", ("data", folder), record.data)
+    if record.status == "finished":  # weights of runs that diverged may all be nan
+        equal = "files: encoder.safetensors: the {} of equal weights"
+        yield Shared("runs", equal.format("seed"), ("seed", record.weights), run.seed)
+        yield Shared("runs", equal.format("dataset"), ("dataset", record.weights), folder)
+    for answer in (*record.evaluations, *record.pixels):
+        if answer.status != "diverged":
+            place = ("classes", answer.target)
+            yield Shared("measurements", f"classes: {answer}", place, answer.classes)
+        if answer.status == "finished" and not is_of_a_part(answer.reading):
+            counted = ("n_test", answer.protocol, answer.target, answer.measure, answer.reading)
+            yield Shared("measurements", f"n_test: {answer}", counted, answer.n_test)
+
+
 def _trained_alike(records: Iterable[Record]) -> Iterator[tuple[Record, Record]]:
     """Pairs of records of two runs, a record and one before it, of equal weights or mostly equal histories."""
     holders: dict[float | str, Record] = {}
     for record in records:
         if record.status != "finished":
             continue  # it may have diverged at once, and has no number anyway
-        learned = (row[field] for row in record.history for field in LEARNED)
-        holding = [
-            holders.setdefault(one, record) for one in (*learned, record.weights) if one is not None
-        ]
-        others = {one.key: one for one in holding if one.name != record.name}
+        learned = map(itemgetter(*LEARNED), record.history)
+        numbers = [*chain.from_iterable(learned), record.weights]
+        first = [holders.setdefault(number, record) for number in numbers if number is not None]
+        others = {one.key: one for one in first if one.name != record.name}
         for other in others.values():
             if record.weights == other.weights or _mostly_equal(record, other):
                 yield record, other
 
 
 def _mostly_equal(one: Record, other: Record) -> bool:
-    """Whether half of the losses and norms of one run or more are those of the other, epoch by epoch.
+    """Whether at least half of the losses and norms of two runs are equal, epoch by epoch.
 
     A collapsed run repeats itself, and another one may repeat it: what is mostly one number tells nothing.
     """
-    longest, equal, told = max(one.epochs, other.epochs), 0, 0
+    longest = max(one.epochs, other.epochs)
+    equal = compared = 0
     for field in LEARNED:
-        ours, theirs = ([row[field] for row in run.history] for run in (one, other))
-        if len({*ours}) > len(ours) / 2 and len({*theirs}) > len(theirs) / 2:
-            told += longest
+        ours = [row[field] for row in one.history]
+        theirs = [row[field] for row in other.history]
+        if _varied(ours) and _varied(theirs):
+            compared += longest
             equal += sum(a == b for a, b in zip(ours, theirs, strict=False))
-    return told > 0 and 2 * equal >= told
+    return compared > 0 and 2 * equal >= compared
+
+
+def _varied(numbers: list[float | None]) -> bool:
+    """Whether more than half of the numbers are different ones."""
+    return len(set(numbers)) > len(numbers) / 2
 
 
 def alike(records: Iterable[Record]) -> dict[str, str]:
@@ -769,60 +773,46 @@ def alike(records: Iterable[Record]) -> dict[str, str]:
 
 def rows(record: Record) -> dict[str, list[TextRow]]:
     """The rows of a record, by table."""
-    every = [record.environment, *(how.environment for how in record.evaluated_by.values())]
-    environments = {files.digest(one, 8): one for one in every}
-    protocols = [
-        {
-            **{
-                "by": by,
-                "protocol": files.digest(how.protocol, 8),
-                "content": how.protocol,
-                "code": how.code,
-            },
-            **{
-                "device": how.device,
-                "threads": how.threads,
-                "environment": files.digest(how.environment, 8),
-            },
+    key = record.key
+    environments = {}
+    for content in (record.environment, *(how.environment for how in record.evaluated_by.values())):
+        name = files.digest(content, 8)
+        environments[name] = _row("environments", {"environment": name, "content": content})
+    protocols = []
+    for by, how in record.evaluated_by.items():
+        digests = {
+            "protocol": files.digest(how.protocol, 8),
+            "environment": files.digest(how.environment, 8),
         }
-        for by, how in record.evaluated_by.items()
-    ]
-    history = [
-        {field: "nan" if value is None else value for field, value in row.items()}
-        | {"key": record.key, "epoch": f"{row.get('epoch')}".removesuffix(".0")}
-        for row in record.history
-    ]
-    run = {
-        field: getattr(record, field)
-        for field in TABLES["runs"]
-        if field not in ("seed", "environment")
-    }
-    run |= {"seed": record.run.seed, "environment": files.digest(record.environment, 8)}
-    answers = [("run", one) for one in record.evaluations] + [
-        ("pixels", one) for one in record.pixels
-    ]
-    measured = [
-        _row("measurements", {"key": record.key, "of": of, **one.model_dump()})
-        for of, one in answers
-    ]
+        about = {**how.model_dump(), "by": by, "content": how.protocol, **digests}
+        protocols.append(_row("protocols", about))
+    history = []
+    for epoch in record.history:
+        history.append(_row("history", {"key": key, **_texts(epoch)}))
+    measured = []
+    for of, answers in (("run", record.evaluations), ("pixels", record.pixels)):
+        for answer in answers:
+            measured.append(_row("measurements", {"key": key, "of": of, **answer.model_dump()}))
     seal = sealed(measured)  # what comes together shares it
+    run = {
+        **{field: getattr(record, field) for field in TABLES["runs"] if field != "seed"},
+        "seed": record.run.seed,
+        "environment": files.digest(record.environment, 8),
+        "run": record.run.model_dump(mode="json"),
+    }
     return {
-        "environments": [
-            _row("environments", {"environment": k, "content": v}) for k, v in environments.items()
-        ],
-        "protocols": [_row("protocols", one) for one in protocols],
-        "history": [_row("history", one) for one in history],
+        "environments": list(environments.values()),
+        "protocols": protocols,
+        "history": history,
         "measurements": [row | {"seal": seal} for row in measured],
-        "runs": [_row("runs", run | {"run": record.run.model_dump(mode="json")})],
+        "runs": [_row("runs", run)],
     }
 
 
 def _row(table: str, values: Mapping[str, Any]) -> TextRow:
     """A row's fields as text: numbers and mappings as JSON."""
-    text = {
-        column: value or ""
-        if value is None or isinstance(value, str)
-        else files.canonical_json(value)
-        for column, value in values.items()
-    }
-    return dict.fromkeys(TABLES[table], "") | text
+    row = dict.fromkeys(TABLES[table], "")
+    for column, value in values.items():
+        if value is not None:
+            row[column] = value if isinstance(value, str) else files.canonical_json(value)
+    return row

@@ -90,11 +90,17 @@ class Package(NamedTuple):
     missing: str = ""
     """Why it cannot be imported; empty if it can."""
 
+    def folder_of(self, kind: Named) -> Path:
+        """Its folder of a kind of components."""
+        folder = "objectives" if kind in OBJECTIVES else kind
+        ours = self.name == "hypersphere"
+        return self.folder / (_DEEPER.get(folder, folder) if ours else folder)
+
 
 @cache
 def packages() -> tuple[Package, ...]:
     """Our own package, the installed plug-ins, and those of the checkout that are not installed."""
-    found = {"hypersphere": Package("hypersphere", Path(__file__).parents[1], "hypersphere")}
+    by_name = {"hypersphere": Package("hypersphere", Path(__file__).parents[1], "hypersphere")}
     for point in sorted(entry_points(group=GROUP), key=lambda one: one.value):
         distribution = point.dist.name if point.dist else point.name
         spec = find_spec(point.value) if point.value.isidentifier() else None
@@ -103,14 +109,17 @@ def packages() -> tuple[Package, ...]:
                 f"{distribution}: its entry point of the group {GROUP} names {point.value}, which is not a package here"
             )
         folder = Path(next(iter(spec.submodule_search_locations)))
-        found.setdefault(point.value, Package(point.value, folder, distribution))
+        by_name.setdefault(point.value, Package(point.value, folder, distribution))
     for file in sorted(CHECKOUT.glob("plugins/*/pyproject.toml")):
-        project, folder = tomllib.loads(files.read_text(file))["project"], file.parent
-        advice = f"{project['name']} is not installed: pip install ./{folder.relative_to(CHECKOUT).as_posix()}"
+        project = tomllib.loads(files.read_text(file))["project"]
+        distribution = project["name"]
+        folder = file.parent
+        place = folder.relative_to(CHECKOUT).as_posix()
+        advice = f"{distribution} is not installed: pip install ./{place}"
         for name in project["entry-points"][GROUP].values():
             missing = "" if find_spec(name) else advice
-            found.setdefault(name, Package(name, folder / "src" / name, project["name"], missing))
-    return tuple(found.values())
+            by_name.setdefault(name, Package(name, folder / "src" / name, distribution, missing))
+    return tuple(by_name.values())
 
 
 class Found(NamedTuple):
@@ -123,9 +132,8 @@ class Found(NamedTuple):
     @property
     def place(self) -> str:
         """The path of its file in the checkout; empty for one outside."""
-        return (
-            self.file.relative_to(CHECKOUT).as_posix() if self.file.is_relative_to(CHECKOUT) else ""
-        )
+        inside = self.file.is_relative_to(CHECKOUT)
+        return self.file.relative_to(CHECKOUT).as_posix() if inside else ""
 
 
 class Components(Mapping[str, Found]):
@@ -137,25 +145,16 @@ class Components(Mapping[str, Found]):
 
     def __init__(self, kind: Named) -> None:
         self._kind = kind
-        self._found: dict[str, Found | None] = {}
         self._files: dict[str, list[tuple[Path, Package]]] = {}
-        self._folder = "objectives" if kind in OBJECTIVES else kind
         for package in packages():
-            inside = (
-                _DEEPER.get(self._folder, self._folder)
-                if package.name == "hypersphere"
-                else self._folder
-            )
-            for path in (package.folder / inside).glob("[a-z]*.py"):
+            for path in package.folder_of(kind).glob("[a-z]*.py"):
                 self._files.setdefault(path.stem, []).append((path, package))
 
     def __getitem__(self, name: str) -> Found:
-        if name not in self._found:
-            self._found[name] = self._find(name)
-        found = self._found[name]
-        if found is None:
+        component = _find(self._kind, name, tuple(self._files.get(name, ())))
+        if component is None:
             raise KeyError(name)
-        return found
+        return component
 
     def __iter__(self) -> Iterator[str]:
         return (name for name in sorted(self._files) if name in self)
@@ -163,29 +162,30 @@ class Components(Mapping[str, Found]):
     def __len__(self) -> int:
         return sum(1 for _ in self)
 
-    def _find(self, name: str) -> Found | None:
-        found = None
-        for path, package in self._files.get(name, ()):
-            function = defined(path).get(_FUNCTIONS.get(self._kind, name))
-            if not isinstance(function, ast.FunctionDef):
-                continue
-            returns = ast.unparse(function.returns) if function.returns else ""
-            role = _ROLES.get(returns) if self._folder == "objectives" else self._kind
-            # a helper, no component
-            if role != self._kind or returns != _RETURNS.get(self._kind, returns):
-                continue
-            if found is not None:
-                raise HypersphereError(
-                    f"{path}: {name} is the name of a component of {found.package.distribution}"
-                )
-            found = Found(path, package, function)
-        return found
-
 
 @cache
 def components(kind: Named) -> Components:
     """All components of a kind."""
     return Components(kind)
+
+
+@cache
+def _find(kind: Named, name: str, places: tuple[tuple[Path, Package], ...]) -> Found | None:
+    """The component of that name among the files that may hold it; None: each defines a helper at most."""
+    component = None
+    for path, package in places:
+        function = defined(path).get(_FUNCTIONS.get(kind, name))
+        if not isinstance(function, ast.FunctionDef):
+            continue
+        returns = ast.unparse(function.returns) if function.returns else ""
+        role = _ROLES.get(returns) if kind in OBJECTIVES else kind
+        if role != kind or returns != _RETURNS.get(kind, returns):
+            continue
+        if component is not None:
+            other = component.package.distribution
+            raise HypersphereError(f"{path}: {name} is the name of a component of {other}")
+        component = Found(path, package, function)
+    return component
 
 
 @cache
@@ -197,15 +197,15 @@ def defined(path: Path) -> dict[str, ast.AST]:
         raise HypersphereError(
             f"{path}: is not valid Python ({str(error).replace('<unknown>, ', '')})"
         ) from None
-    found: dict[str, ast.AST] = {}
+    nodes: dict[str, ast.AST] = {}
     for node in tree.body:
         if isinstance(node, ast.FunctionDef):
-            found[node.name] = node
+            nodes[node.name] = node
         elif isinstance(node, ast.Assign):
-            found |= {ast.unparse(target): node.value for target in node.targets}
+            nodes |= {ast.unparse(target): node.value for target in node.targets}
         elif isinstance(node, ast.AnnAssign) and node.value:
-            found[ast.unparse(node.target)] = node.value
-    return found
+            nodes[ast.unparse(node.target)] = node.value
+    return nodes
 
 
 def module_name(kind: Named, name: str) -> str:
@@ -266,11 +266,8 @@ def tensors(kind: Kind, name: str) -> tuple[str, ...]:
 def needs(objective: str) -> tuple[str, ...]:
     """What a method must give an objective: ``pair`` for two aligned batches, then names of other arguments."""
     arguments = tensors("objectives", objective)
-    others = arguments[2:] if arguments[:2] in PAIRS else arguments
-    return (
-        *([PAIR] if arguments[:2] in PAIRS else []),
-        *(name for name in others if name != TO_LOGITS),
-    )
+    others = [name for name in arguments if name != TO_LOGITS]
+    return (PAIR, *others[2:]) if arguments[:2] in PAIRS else tuple(others)
 
 
 def read_constant(kind: Named, name: str, constant: str, default: Any) -> Any:
@@ -329,14 +326,18 @@ def misfit(method: str, objective: str, main: bool = True) -> str | None:
 
     A regulariser, which is not the ``main`` objective, need not take all that the method uses.
     """
-    given, used = (read_constant("methods", method, constant, ()) for constant in ("GIVES", "USES"))
-    if not_given := [name for name in needs(objective) if name not in given]:
+    given = read_constant("methods", method, "GIVES", ())
+    used = read_constant("methods", method, "USES", ())
+    taken = needs(objective)
+    if not_given := [name for name in taken if name not in given]:
         return f"{objective} needs {_listed(not_given)}; {method} gives {_listed(given)}"
-    if main and (not_taken := [name for name in used if name not in needs(objective)]):
-        fitting = ", ".join(
-            one for one in names("objectives") if {*used} <= {*needs(one)} <= {*given}
+    not_taken = [name for name in used if name not in taken]
+    if not_taken and main:
+        fitting = [one for one in names("objectives") if {*used} <= {*needs(one)} <= {*given}]
+        return (
+            f"{objective} takes no {_listed(not_taken)}, and {method} needs an objective that does: "
+            f"{', '.join(fitting)}"
         )
-        return f"{objective} takes no {_listed(not_taken)}, and {method} needs an objective that does: {fitting}"
     return None
 
 

@@ -9,7 +9,7 @@ that the run does not have, because the paper says ``null`` or nothing. Only a m
 
 import math
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from decimal import Decimal
 from difflib import get_close_matches
 from pathlib import Path
@@ -21,7 +21,7 @@ from hypersphere.config import coordinates, registry
 from hypersphere.config import project as cfg
 from hypersphere.config.artifacts import Paper
 from hypersphere.config.coordinates import Scalar
-from hypersphere.config.project import Placed, UsualEpochs
+from hypersphere.config.project import Layer, Placed, UsualEpochs
 from hypersphere.config.run import Dataset, Run
 from hypersphere.config.study import TIMES
 from hypersphere.config.validation import COMMAND_LINE, not_one_of, sentence, validate
@@ -31,44 +31,44 @@ ANY_SEED = 0
 """The seed of a run that stands for the runs of all seeds."""
 
 
-class Layer(NamedTuple):
-    """Fields of a run, and the file and section that set them."""
-
-    file: Path
-    section: str
-    fields: dict[str, Any]
-    computes: str = ""
-    """How it computes its numbers from those of the layers below it: ``times 0.1``; empty: it sets them."""
-
-
 class Description(NamedTuple):
-    """What an artifact, or the selection of a study, says of a run by path; and the file and section that say it.
-
-    A path that ends in ``.times`` multiplies what the document declares.
-    """
+    """What an artifact, or the selection of a study, says of a run by path; and the file and section that say it."""
 
     file: Path
     section: str
-    paths: Mapping[str, Scalar]
-
-    @property
-    def values(self) -> dict[str, Scalar]:
-        """The fields that it sets."""
-        return {path: value for path, value in self.paths.items() if not path.endswith(TIMES)}
-
-    @property
-    def factors(self) -> dict[str, Scalar]:
-        """What it multiplies, by path, and the factor."""
-        return {
-            path.removesuffix(TIMES): value
-            for path, value in self.paths.items()
-            if path.endswith(TIMES)
-        }
+    values: Mapping[str, Scalar]
+    """The fields that it sets."""
+    factors: Mapping[str, Scalar]
+    """What it multiplies of what the document declares, by path, and the factor."""
 
     @property
     def layer(self) -> Layer:
         """The fields that it sets."""
         return Layer(self.file, self.section, coordinates.nested(self.values))
+
+
+def describe(file: Path, section: str, paths: Mapping[str, Scalar]) -> Description:
+    """What a section says by paths into a run, of which one that ends in ``.times`` multiplies."""
+    values = dict(paths)
+    factors = {}
+    for path in paths:
+        if path.endswith(TIMES):
+            factors[path.removesuffix(TIMES)] = values.pop(path)
+    for path in (*values, *factors):
+        _check_path(path, f"{file}: {section}")
+    return Description(file, section, values, factors)
+
+
+def _check_path(path: str, where: str) -> None:
+    """Refuse what is no path into a run."""
+    field, *rest = path.split(".")
+    if field not in Run.model_fields or field in ("seed", "dataset"):
+        known = (*coordinates.IDENTITY, *coordinates.READINGS)
+        near = get_close_matches(field, [*Run.model_fields, *known], 1)
+        hint = f"; did you mean {'.'.join([*near, *rest])}?" if near and near != [field] else ""
+        raise HypersphereError(
+            f"{where}: '{path}' is neither a field of a run nor one of {', '.join(known)}{hint}"
+        )
 
 
 class Layers:
@@ -91,66 +91,69 @@ class Layers:
     def change(self, *layers: Layer) -> None:
         """Lay these over the others, but for fields of parts that the run does not have."""
         for layer in layers:
-            fields = {}
+            fields = dict(layer.fields)
             for field, value in layer.fields.items():
                 partial = isinstance(value, dict) and "name" not in value
-                if not partial or isinstance(self.fields.get(field), dict):
-                    fields[field] = value
+                if partial and not isinstance(self.fields.get(field), dict):
+                    del fields[field]
             self.add(layer._replace(fields=fields))
 
     def number(self, path: str, where: str, kind: Any = int) -> Any:
         """The number of that path, for arithmetic; ``where`` is the file and section that ask for it."""
         value = _at(self.fields, path.split("."))
         if not _is_number(value, kind):
-            raise HypersphereError(
-                f"{where}: {path} is not a {'whole ' if kind is int else ''}number of such a run"
-            )
+            what = "whole number" if kind is int else "number"
+            raise HypersphereError(f"{where}: {path} is not a {what} of such a run")
         return value
 
     def multiply(self, description: Description) -> None:
         """Multiply numbers by the factors of their paths."""
-        file, section = description.file, description.section
         for path, factor in description.factors.items():
-            where = f"{file}: {section}: {path}{TIMES}"
+            where = f"{description.file}: {description.section}: {path}{TIMES}"
             value = self.number(path, where, int | float)
             if not _is_number(factor, int | float):
                 raise HypersphereError(f"{where}: {factor} is not a number")
-            fields = coordinates.nested({path: product(value, factor)})
-            self.add(Layer(file, section, fields, f"times {coordinates.show(factor)}"))
+            self.compute(
+                Layer(description.file, description.section, {path: product(value, factor)}),
+                f"times {coordinates.show(factor)}",
+            )
+
+    def compute(self, layer: Layer, how: str) -> None:
+        """Lay numbers, by their paths, over those that they were computed from; ``how`` is said beside them."""
+        self.add(layer._replace(fields=coordinates.nested(layer.fields), computes=how))
 
     def run(self, dataset: Dataset) -> Run:
         """The validated run of seed ``ANY_SEED``; whoever set a wrong value is named."""
         fields = self.fields | {"dataset": dataset, "seed": ANY_SEED}
         kind = str(fields.get("kind", "image"))
-        if kind in registry.components("trainers") and not registry.read_constant(
-            "trainers", kind, "IMAGES", False
-        ):
+        known = kind in registry.components("trainers")
+        if known and not registry.read_constant("trainers", kind, "IMAGES", False):
             # Augmentation is of images; views that are set would be part of the name.
             fields["views"] = self.fields["views"] = {}
             self.origins["views"] = {}
         try:
             return Run.model_validate(fields)
         except ValidationError as error:
-            problem = error.errors()[0]
-            # A validator's own complaint names its key first; another layer may have set the rest of the component.
-            parameter = re.match(r"Value error, ([\w.-]+): ", problem["msg"])
-            location = [*map(str, problem["loc"]), *(parameter[1].split(".") if parameter else [])]
-            # the deepest part of the place that any layer sets
-            depths = range(len(location), 0, -1)
-            layer = next(
-                filter(None, (self.last(location[:depth]) for depth in depths)), self.layers[1]
-            )
+            layer = self._blamed(error) or self.layers[1]
             raise HypersphereError(f"{layer.file}: {sentence(error, layer.section)}") from None
+
+    def _blamed(self, error: ValidationError) -> Layer | None:
+        """The last layer that sets the deepest part of the place of an error; None: no layer sets any."""
+        problem = error.errors()[0]
+        location = [*map(str, problem["loc"])]
+        # A validator's own complaint names its key first; another layer may have set the rest of the component.
+        if parameter := re.match(r"Value error, ([\w.-]+): ", problem["msg"]):
+            location += parameter[1].split(".")
+        for depth in range(len(location), 0, -1):
+            for layer in reversed(self.layers):
+                if _holds(layer.fields, location[:depth]):
+                    return layer
+        return None
 
     def setting(self, path: Sequence[str]) -> tuple[Layer, ...]:
         """The layer that set an innermost field, and those that computed with it; none: it has its default."""
-        found = _at(self.origins, path)
-        return found if isinstance(found, tuple) else ()
-
-    def last(self, path: Sequence[str]) -> Layer | None:
-        """The last layer of those that decide a field, or the fields inside it."""
-        deciding = list(_deciding(_at(self.origins, path)))
-        return next((layer for layer in reversed(self.layers) if layer in deciding), None)
+        layers = _at(self.origins, path)
+        return layers if isinstance(layers, tuple) else ()
 
 
 def product(value: float, factor: float) -> float:
@@ -189,35 +192,17 @@ def resolve(
     ``identity`` and ``descriptions`` are as published; ``dataset`` is used in place of the published one. The first
     description is the artifact's, which names method and variant; ``paper`` declares both, and need not be its own.
     """
-    file, method, variant = (
-        config.paper_file(paper.paper),
-        str(identity["method"]),
-        str(identity["variant"]),
-    )
-    artifact = descriptions[0]
-    for one in descriptions:
-        _check_paths(one)
-    for key, name, declared in (
-        ("method", method, paper.methods),
-        ("variant", variant, paper.variants),
-    ):
+    for key, declared in (("method", paper.methods), ("variant", paper.variants)):
+        name = str(identity[key])
         if name not in declared:
+            artifact = descriptions[0]
             raise HypersphereError(
                 f"{artifact.file}: {artifact.section}: {key}: {not_one_of(name, declared)}"
             )
     point = dict(identity)
     for one in descriptions:
         point |= one.values
-    document = [
-        Layer(file, "run", paper.run),
-        Layer(file, f"methods.{method}", paper.methods[method]),
-        Layer(file, f"variants.{variant}", paper.variants[variant]),
-        *(
-            Layer(file, f"overrides.{at}", one.set)
-            for at, one in enumerate(paper.overrides)
-            if one.matches(point)
-        ),
-    ]
+    document = _of_document(config, paper, point)
     described = [one.layer for one in descriptions]
 
     published = Layers(*document, *described)
@@ -228,41 +213,47 @@ def resolve(
 
     overrides = [placed for placed in config.placed if placed.matches(paper.paper, point)]
     # An encoder that a variant names is what the variant is about: only an override of variants replaces it.
-    kept = {"encoder"} if "name" in paper.variants[variant].get("encoder", {}) else set[str]()
+    of_variant = paper.variants[str(identity["variant"])]
+    own_fields = {"encoder"} if "name" in of_variant.get("encoder", {}) else set[str]()
+    of_command_line = [_changes(one, set()) for one in overrides if one.file == COMMAND_LINE]
+    of_files = [_changes(one, own_fields) for one in overrides if one.file != COMMAND_LINE]
     scaled = Layers(*document)
-    usual = scaled.number("schedule.epochs", f"{file}: methods.{method}")
-    scaled.change(*(_changes(placed, kept) for placed in overrides if placed.file != COMMAND_LINE))
+    of_method = document[1]
+    usual = scaled.number("schedule.epochs", f"{of_method.file}: {of_method.section}")
+    scaled.change(*of_files)
     scaled.add(*described)
-    scaled.change(*(_changes(placed, set()) for placed in overrides if placed.file == COMMAND_LINE))
+    scaled.change(*of_command_line)
     for one in descriptions:
         scaled.multiply(one)
     _shrink(scaled, config, overrides, epochs, usual)
     return Resolved(scaled.run(dataset), epochs, run_published.name, scaled)
 
 
-def _check_paths(description: Description) -> None:
-    """Refuse what is no path into a run."""
-    for path in (*description.values, *description.factors):
-        field, *rest = path.split(".")
-        if field not in Run.model_fields or field in ("seed", "dataset"):
-            known = (*coordinates.IDENTITY, *coordinates.READINGS)
-            near = [
-                ".".join([one, *rest])
-                for one in get_close_matches(field, [*Run.model_fields, *known], 1)
-            ]
-            hint = f"; did you mean {near[0]}?" if near and near[0] != path else ""
-            where = f"{description.file}: {description.section}"
-            raise HypersphereError(
-                f"{where}: '{path}' is neither a field of a run nor one of {', '.join(known)}{hint}"
-            )
+def _of_document(config: cfg.Config, paper: Paper, point: Mapping[str, Scalar]) -> list[Layer]:
+    """What a document says of the run with these coordinates: in general, and of its method and variant."""
+    file = config.paper_file(paper.paper)
+    method = str(point["method"])
+    variant = str(point["variant"])
+    layers = [
+        Layer(file, "run", paper.run),
+        Layer(file, f"methods.{method}", paper.methods[method]),
+        Layer(file, f"variants.{variant}", paper.variants[variant]),
+    ]
+    for at, one in enumerate(paper.overrides):
+        if one.matches(point):
+            layers.append(Layer(file, f"overrides.{at}", one.set))
+    return layers
 
 
-def _changes(placed: Placed, kept: Collection[str]) -> Layer:
-    """What a scale's override changes in a run: no fields that are ``kept``, and no epochs, which ``_shrink`` sets."""
+def _changes(placed: Placed, own_fields: Collection[str]) -> Layer:
+    """What a scale's override changes in a run: no ``own_fields`` of its variant, no epochs, which ``_shrink`` sets."""
     override = placed.override
-    stays = set() if "variant" in override.when else kept
-    fields = {field: value for field, value in override.set.items() if field not in stays}
-    if isinstance(schedule := fields.get("schedule"), dict):
+    fields = dict(override.set)
+    if "variant" not in override.when:
+        for field in own_fields:
+            fields.pop(field, None)
+    schedule = fields.get("schedule")
+    if isinstance(schedule, dict):
         fields["schedule"] = {key: value for key, value in schedule.items() if key != "epochs"}
     return Layer(placed.file, placed.section, fields)
 
@@ -275,37 +266,37 @@ def _shrink(
     ``overrides`` are those of the scale that match the run. ``asked`` is the epochs of this run in the document,
     ``usual`` those of its runs of this method and variant.
     """
-    scale, sources = config.scale, config.sources
     # Epochs: the usual number becomes the scale's, others shrink in proportion, and a longer horizon with them.
-    file, where, epochs = sources["epochs"], "epochs", scale.epochs
-    for one in overrides if sources["epochs"] != COMMAND_LINE else []:
+    file = config.source("epochs")
+    where = "epochs"
+    epochs = config.scale.epochs
+    for one in overrides if file != COMMAND_LINE else []:
         schedule = one.override.set.get("schedule")
         if isinstance(schedule, dict) and "epochs" in schedule:
-            file, where = one.file, one.section
-            epochs = validate(
-                UsualEpochs, {"epochs": schedule["epochs"]}, file, f"{where}.schedule"
-            ).epochs
+            file = one.file
+            where = one.section
+            given = {"epochs": schedule["epochs"]}
+            epochs = validate(UsualEpochs, given, file, f"{where}.schedule").epochs
     if epochs != "published":
         shrunk = max(1, round(epochs * asked / usual))
         if run.fields["schedule"].get("horizon") is not None:
-            horizon = round(run.number("schedule.horizon", f"{file}: {where}") * shrunk / asked)
-            run.add(
-                Layer(file, where, {"schedule": {"horizon": horizon}}, f"times {shrunk} / {asked}")
-            )
-        computes = f"times {epochs} / {usual}" if asked != usual else ""
-        run.add(Layer(file, where, {"schedule": {"epochs": shrunk}}, computes))
+            published = run.number("schedule.horizon", f"{file}: {where}")
+            horizon = {"schedule.horizon": round(published * shrunk / asked)}
+            run.compute(Layer(file, where, horizon), f"times {shrunk} / {asked}")
+        how = f"times {epochs} / {usual}" if asked != usual else ""
+        run.compute(Layer(file, where, {"schedule.epochs": shrunk}), how)
 
-    of_batches = sources["batch_divisor"], "batch_divisor", scale.batch_divisor
-    divisors = {"batch.size": of_batches, "batch.micro": of_batches}
+    of_batches = Layer(config.source("batch_divisor"), "batch_divisor", {})
+    divisors = dict.fromkeys(
+        ("batch.size", "batch.micro"), (of_batches, config.scale.batch_divisor)
+    )
     for one in overrides:
-        divisors |= {
-            path: (one.file, f"{one.section}.divide", by)
-            for path, by in one.override.divide.items()
-        }
-    for path, (file, where, by) in divisors.items():
+        for path, by in one.override.divide.items():
+            divisors[path] = Layer(one.file, f"{one.section}.divide", {}), by
+    for path, (layer, by) in divisors.items():
         if by != 1:
-            value = run.number(path, f"{file}: {where}") // by
-            run.add(Layer(file, where, coordinates.nested({path: value}), f"divided by {by}"))
+            value = run.number(path, f"{layer.file}: {layer.section}") // by
+            run.compute(layer._replace(fields={path: value}), f"divided by {by}")
 
 
 def _at(fields: Any, path: Sequence[str]) -> Any:
@@ -315,13 +306,11 @@ def _at(fields: Any, path: Sequence[str]) -> Any:
     return fields
 
 
-def _deciding(origins: Any) -> Iterator[Layer]:
-    """The layers that had the last word on a field, or on the fields inside it."""
-    if isinstance(origins, dict):
-        for inner in origins.values():
-            yield from _deciding(inner)
-    elif origins:
-        yield origins[-1]
+def _holds(fields: Any, path: Sequence[str]) -> bool:
+    """Whether there is something at a path, be it null."""
+    *outer, last = path
+    inner = _at(fields, outer)
+    return isinstance(inner, dict) and last in inner
 
 
 def _lay(
@@ -336,8 +325,10 @@ def _lay(
         if isinstance(value, dict):
             old = below.get(key)
             if not isinstance(old, dict) or value.get("name", old.get("name")) != old.get("name"):
-                below[key], origins[key] = {}, {}
+                below[key] = {}
+                origins[key] = {}
             _lay(value, below[key], origins[key], layer)
         else:
             beneath = origins.get(key, ()) if layer.computes else ()
-            below[key], origins[key] = value, (*beneath, layer)
+            below[key] = value
+            origins[key] = (*beneath, layer)

@@ -57,8 +57,8 @@ Result = Literal["agrees", "agrees in sign only", "disagrees", "undecided", "not
 RESULTS: tuple[Result, ...] = get_args(Result)
 Tone = Literal["agree", "disagree", "neutral"]
 Direction = Literal["same", "opposite", "no effect", "unclear"]
-"""On which side of zero an effect is, as seen from the published one: after correction for the other comparisons. There
-is no effect if the side is unclear and the effect is equivalent to none."""
+"""The side of zero on which an effect is, as seen from the published one: after correction for the other comparisons.
+There is no effect if the side is unclear and the effect is equivalent to none."""
 
 
 class Answer(StrEnum):
@@ -129,7 +129,7 @@ class Verdict(StrEnum):
     CANNOT_BE_JUDGED = "cannot be judged", Answer.CANNOT_TELL
     """The document does not say what is needed."""
     LAPTOP_ONLY = "laptop only", Answer.CANNOT_TELL
-    """Of a number, which is of another setting; a comparison has the answer of its own judgement."""
+    """A number is of another setting; a comparison has the answer of its own judgement."""
     QUICK_ONLY = "quick only", Answer.CANNOT_TELL
     NOT_RUN = "not run", Answer.NOT_TESTED
 
@@ -180,7 +180,7 @@ SHORTCOMINGS: dict[Shortcoming, str] = {
     "untried": "no counterexample on random draws, which does not prove it",
     "unjudged": "the paper does not say what is needed",
 }
-"""In words."""
+"""What holds a certainty down, in words."""
 
 
 class RungRules(Strict):
@@ -208,9 +208,8 @@ class Certainty(Strict):
         """The grade of evidence on a rung, and the shortcomings that hold it down or would."""
         rules = self.rungs[rung]
         reasons = [one for one in rules.at_most if one in shortcomings]
-        return max(
-            [rules.grade, *(rules.at_most[one] for one in reasons)], key=GRADES.index
-        ), reasons
+        grades = [rules.grade, *(rules.at_most[reason] for reason in reasons)]
+        return max(grades, key=GRADES.index), reasons
 
 
 def load_certainty(root: Path) -> Certainty:

@@ -14,7 +14,6 @@ from pydantic import (
     ConfigDict,
     Field,
     ValidationError,
-    ValidationInfo,
     model_validator,
 )
 
@@ -34,9 +33,6 @@ from hypersphere.config.validation import (
 )
 from hypersphere.errors import HypersphereError
 
-CHECKED = {"checked": True}
-"""The context of validation for what was checked before it was written by us: fields are read, and not judged again."""
-
 
 class Component(BaseModel):
     """A named function and its parameters: ``{name: nt_xent, temperature: 0.5}``."""
@@ -53,13 +49,12 @@ class Component(BaseModel):
 def _check(kind: registry.Kind) -> AfterValidator:
     """Validate a component's parameters by its function's signature, and drop those that equal the default."""
 
-    def check(component: Component, info: ValidationInfo) -> Component:
-        if info.context == CHECKED:
-            return component
-        known, given = registry.checked(kind, component.name), repr(component.model_extra)
-        if given not in known:
-            known[given] = checked_anew(component)
-        return known[given]
+    def check(component: Component) -> Component:
+        components = registry.checked(kind, component.name)
+        text = repr(component.model_extra)
+        if text not in components:
+            components[text] = checked_anew(component)
+        return components[text]
 
     def checked_anew(component: Component) -> Component:
         try:
@@ -150,75 +145,86 @@ class Run(Strict):
     """The augmentation of the second view, if it differs from the first: weak and strong (margins paper, App. C.1)."""
 
     @model_validator(mode="after")
-    def _fits(self, info: ValidationInfo) -> Self:
-        """Check that method, objectives, logits, views and encoder fit together."""
-        if info.context == CHECKED:
-            return self
-        parts: dict[registry.Kind, Component] = {"methods": self.method, "encoders": self.encoder}
-        terms = {
-            "objective": self.objective.name,
-            "regulariser": self.regulariser and self.regulariser.name,
-        }
-        for field, name in terms.items():
-            problem = (
-                registry.misfit(self.method.name, name, main=field == "objective") if name else None
-            )
+    def _fits(self) -> Self:
+        """Check that method, objectives, logits and encoder fit together."""
+        method = self.method.name
+        encoder = self.encoder.name
+        objective = self.objective.name
+        taken = registry.tensors("objectives", objective)
+        problem = registry.misfit(method, objective)
+        if problem:
+            raise ValueError(f"objective: {problem}")
+        if self.regulariser:
+            taken += registry.tensors("objectives", self.regulariser.name)
+            problem = registry.misfit(method, self.regulariser.name, main=False)
             if problem:
-                raise ValueError(f"{field}: {problem}")
-        taken = [registry.tensors("objectives", name) for name in terms.values() if name]
-        mapped = any(registry.TO_LOGITS in arguments for arguments in taken)
-        if mapped != (self.logits is not None):
+                raise ValueError(f"regulariser: {problem}")
+        if self.logits is None and registry.TO_LOGITS in taken:
             known = ", ".join(registry.names("logits"))
-            verb = f"needs one of {known}" if self.logits is None else "takes none: leave it out"
-            raise ValueError(f"logits: {self.objective.name} {verb}")
-        if (
-            self.views_b is not None
-            and registry.read_constant("methods", self.method.name, "VIEWS", 2) == 1
-        ):
-            raise ValueError(f"views_b: {self.method.name} takes one view; leave it out")
-        if self.views_b == self.views:  # it would give one run a second name
-            raise ValueError("views_b: equals views; leave it out")
-        # a step has one tensor of views, and an encoder one way to see them
-        if self.views_b is not None:
-            for field in ("side", "normalisation"):
-                if getattr(self.views_b, field) != getattr(self.views, field):
-                    raise ValueError(f"views_b.{field}: must be as in views")
+            raise ValueError(f"logits: {objective} needs one of {known}")
+        if self.logits is not None and registry.TO_LOGITS not in taken:
+            raise ValueError(f"logits: {objective} takes none: leave it out")
+        encoders = registry.read_constant("methods", method, "ENCODERS", ())
+        if encoders and encoder not in encoders:
+            needed = " or ".join(encoders)
+            raise ValueError(f"encoder: {method} needs {needed} (given: {encoder})")
+        parts: dict[str, registry.Kind] = {"method": "methods", "encoder": "encoders"}
+        for field, kind in parts.items():
+            name = getattr(self, field).name
+            of_runs = registry.read_constant(kind, name, "KIND", "image")
+            if of_runs != self.kind:
+                raise ValueError(f"{field}: {name} is for runs of kind {of_runs}, not {self.kind}")
+        return self
+
+    @model_validator(mode="after")
+    def _views_fit(self) -> Self:
+        """Check that the method takes the views, and the encoder both of them in one way."""
         takes_colours = registry.read_constant("encoders", self.encoder.name, "SRGB", False)
         if takes_colours and self.views.normalisation is not None:
             raise ValueError(
                 f"views.normalisation: {self.encoder.name} converts colours itself; leave it out"
             )
-        normalised = [part.name for kind, part in parts.items() if _has_batch_norm(kind, part)]
-        if self.batch.micro == 1 and normalised:
-            words = f"{normalised[0]} has batch norm, and a batch of one image has no spread"
-            raise ValueError(f"batch.micro: {words}; give at least 2 images a pass")
-        if self.batch.parts > 1:
-            self._check_parts()
-        encoders = registry.read_constant("methods", self.method.name, "ENCODERS", ())
-        if encoders and self.encoder.name not in encoders:
-            raise ValueError(
-                f"encoder: {self.method.name} needs {' or '.join(encoders)} (given: {self.encoder.name})"
-            )
-        for folder, part in parts.items():
-            kind = registry.read_constant(folder, part.name, "KIND", "image")
-            if kind != self.kind:
-                raise ValueError(
-                    f"{folder.removesuffix('s')}: {part.name} is for runs of kind {kind}, not {self.kind}"
-                )
+        if self.views_b is None:
+            return self
+        if registry.read_constant("methods", self.method.name, "VIEWS", 2) == 1:
+            raise ValueError(f"views_b: {self.method.name} takes one view; leave it out")
+        if self.views_b == self.views:  # it would give one run a second name
+            raise ValueError("views_b: equals views; leave it out")
+        # a step has one tensor of views, and an encoder one way to see them
+        for field in ("side", "normalisation"):
+            if getattr(self.views_b, field) != getattr(self.views, field):
+                raise ValueError(f"views_b.{field}: must be as in views")
         return self
 
-    def _check_parts(self) -> None:
-        """Refuse parts where the encoder is not what takes a pass, or sees one image under batch norm."""
+    @model_validator(mode="after")
+    def _batch_fits(self) -> Self:
+        """Refuse one image under batch norm, and parts where the encoder is not what takes a pass."""
+        batch = self.batch
+        method = self.method.name
+        normalised = _has_batch_norm("encoders", self.encoder)
+        if batch.micro == 1 and (normalised or _has_batch_norm("methods", self.method)):
+            name = method if _has_batch_norm("methods", self.method) else self.encoder.name
+            raise ValueError(
+                f"batch.micro: {name} has batch norm, and a batch of one image has no spread; "
+                "give at least 2 images a pass"
+            )
+        if batch.parts == 1:
+            return self
         if not registry.read_constant("trainers", self.kind, "IMAGES", False):
             raise ValueError(
                 f"batch.parts: runs of images are taken in parts, runs of kind {self.kind} are not"
             )
         if groups := self.method.parameters.get("groups"):
-            words = f"{self.method.name} takes a pass in {groups} groups of its own"
-            raise ValueError(f"batch.parts: {words}; give parts or method.groups, not both")
-        if self.batch.parts == self.batch.micro and _has_batch_norm("encoders", self.encoder):
-            words = f"{self.encoder.name} has batch norm, and a part of one image has no spread"
-            raise ValueError(f"batch.parts: {words}; give at least 2 images a part")
+            raise ValueError(
+                f"batch.parts: {method} takes a pass in {groups} groups of its own; "
+                "give parts or method.groups, not both"
+            )
+        if batch.parts == batch.micro and normalised:
+            raise ValueError(
+                f"batch.parts: {self.encoder.name} has batch norm, and a part of one image has no spread; "
+                "give at least 2 images a part"
+            )
+        return self
 
     @property
     def components(self) -> tuple[tuple[registry.Named, str], ...]:
@@ -232,7 +238,8 @@ class Run(Strict):
             ("gradients", self.gradient),
             ("initialisations", self.initialisation),
         ]
-        return (("trainers", self.kind), *((kind, part.name) for kind, part in parts if part))
+        given = [(kind, part.name) for kind, part in parts if part]
+        return (("trainers", self.kind), *given)
 
     @property
     def branches(self) -> tuple[Views, ...]:
@@ -263,22 +270,20 @@ class Run(Strict):
 
         ``cut3`` is a readable word for its difference from the plain method; ``default`` if there is none.
         """
-        changes = [
-            part
-            for part in (self.logits, self.regulariser, self.initialisation, self.gradient)
-            if part
-        ]
-        words = [
-            part.name.removesuffix("_initialisation").replace("_", "")
-            + "_".join(
-                f"{v:g}" if isinstance(v, int | float) else v for v in part.parameters.values()
-            )
-            for part in changes
-        ]
+        words = []
+        for part in (self.logits, self.regulariser, self.initialisation, self.gradient):
+            if part:
+                values = map(_plain, part.parameters.values())
+                word = part.name.removesuffix("_initialisation").replace("_", "")
+                words.append(word + "_".join(values))
+        changes = "-".join(words) or "default"
         digest = files.digest(self.model_dump(exclude_defaults=True, mode="json"), 8)
-        return "-".join(
-            (self.method.name, *(words or ["default"]), self.dataset.name, f"s{self.seed}", digest)
-        )
+        return f"{self.method.name}-{changes}-{self.dataset.name}-s{self.seed}-{digest}"
+
+
+def _plain(value: Any) -> str:
+    """A parameter in a name: ``3``, ``0.5``."""
+    return f"{value:g}" if isinstance(value, int | float) else str(value)
 
 
 def read(file: Path) -> Run:

@@ -4,14 +4,74 @@ sentences.yaml has the cells, relation and threshold of each sentence, claims.cs
 """
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Annotated, Literal, NamedTuple, Self, cast
 
-from hypersphere.audit.relations import READING, Check, Number, outcome
-from hypersphere.config import claims
-from hypersphere.config.coordinates import alternatives, ordered, show
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
+
+from hypersphere.audit import relations
+from hypersphere.config.claims import Claim
+from hypersphere.config.coordinates import Scalar, alternatives, ordered, show
 from hypersphere.config.project import Config
-from hypersphere.config.validation import read_mapping, validate
+from hypersphere.config.validation import Strict, read_mapping, validate
 from hypersphere.errors import HypersphereError
+from hypersphere.wording import counted
+
+Texts = Annotated[
+    Scalar | list[Scalar], AfterValidator(lambda given: [*map(show, alternatives(given))])
+]
+"""One value or several, as the coordinates of printed numbers show them."""
+Cells = dict[str, Texts]
+"""Coordinates of printed numbers, ``artifact`` among them: a number is one of the cells if it has one of the values of
+each key. The value ``""`` means that the number lacks the key."""
+Numbers = Annotated[
+    tuple[float, ...], BeforeValidator(lambda one: tuple(one) if isinstance(one, list) else (one,))
+]
+
+
+class Check(Strict):
+    """A relation, and the printed numbers that have it."""
+
+    cells: Cells
+    minus: Cells | None = None
+    """The cell that each is compared with, by the coordinates that differ. Of several, the one that is hardest to beat;
+    the easiest with ``against: any``."""
+    against: Literal["all", "any"] = "all"
+    take: Literal["each", "mean", "range", "largest"] = "each"
+    """What is taken of the numbers (or differences) that agree in ``by``; ``each``: they are checked one by one."""
+    by: list[str] = Field(default_factory=list)
+    less: Cells | None = None
+    """Coordinates of other cells, of which the same is taken, and subtracted."""
+    relation: Literal["above", "at least", "below", "at most", "within", "between"] = Field(
+        alias="is"
+    )
+    than: Numbers = (0.0,)
+    """The threshold, in the metric's unit; for ``between``, the lowest and the highest allowed number."""
+
+    @model_validator(mode="after")
+    def _whole(self) -> Self:
+        takes = 2 if self.relation == "between" else 1
+        if len(self.than) != takes:
+            raise ValueError(f"than: {self.relation} takes {counted(takes, 'number')}")
+        if self.take == "each" and (self.by or self.less):
+            raise ValueError("take: by and less need mean, range or largest")
+        if "artifact" not in self.cells:
+            raise ValueError("cells: name the artifact that prints them")
+        return self
+
+    @property
+    def artifacts(self) -> set[str]:
+        """The artifacts whose numbers it needs: of thousands, a sentence is about a few."""
+        names = set[str]()
+        for cells in (self.cells, self.minus or {}, self.less or {}):
+            names.update(cast(list[str], cells.get("artifact", [])))
+        return names
+
+
+class Sentence(Strict):
+    """The checks of one sentence, and of how many of their places it speaks (sentences.yaml, by the claim's id)."""
+
+    checks: list[Check] = Field(min_length=1)
+    holds: Literal["all", "most", "some"] = "all"
 
 
 class Told(NamedTuple):
@@ -19,54 +79,38 @@ class Told(NamedTuple):
 
     claim: str
     reading: str
-    sentence: claims.Sentence
+    sentence: Sentence
     held: int
     places: int
     fails: str
     """The first place where it fails; empty if it holds everywhere."""
 
 
-def told(config: Config, paper: str, listed: Sequence[claims.Claim]) -> list[Told]:
+def told(config: Config, paper: str, listed: Sequence[Claim]) -> list[Told]:
     """Every sentence of a document's sentences.yaml, by its claims. One that their numbers do not allow is refused."""
     file = config.sentences_file(paper)
     readings = {claim.id: claim.reading for claim in listed}
-    numbers = []
-    for one in listed:
-        if one.kind == "value" and one.reported is not None:
-            at = ordered({"artifact": one.artifact, READING: one.reading, **one.coordinates})
-            numbers.append(Number({key: show(value) for key, value in at.items()}, one.reported))
-    found = []
+    numbers = [_number(claim) for claim in listed if claim.kind == "value"]
+    sentences = []
     for name, given in read_mapping(file).items():
-        sentence = validate(claims.Sentence, given, file, str(name))
+        sentence = validate(Sentence, given, file, str(name))
         if name not in readings:
             raise HypersphereError(f"{file}: {name}: is not a claim of {config.claims_file(paper)}")
+        artifacts = set[str]().union(*(check.artifacts for check in sentence.checks))
+        checks = [relations.Check(**dict(check)) for check in sentence.checks]
         try:
-            checks = [_check(one) for one in sentence.checks]
-            artifacts = _artifacts(checks)
-            held, places, fails = outcome(
-                checks, [one for one in numbers if one.at["artifact"] in artifacts]
+            holding = relations.outcome(
+                checks, [number for number in numbers if number.at["artifact"] in artifacts]
             )
         except ValueError as error:
             raise HypersphereError(f"{file}: {name}.{error}") from None
-        found.append(Told(str(name), readings[name], sentence, held, places, fails))
-    return found
+        sentences.append(Told(str(name), readings[name], sentence, *holding))
+    return sentences
 
 
-def _artifacts(checks: Sequence[Check]) -> set[str]:
-    """The artifacts whose numbers some checks need: of thousands, a sentence is about a few."""
-    cells = [
-        cells
-        for check in checks
-        for cells in (check.cells, check.minus, check.less)
-        if cells is not None
-    ]
-    return {name for one in cells for name in one.get("artifact", ())}
-
-
-def _check(declared: claims.Check) -> Check:
-    """The check with its cells' values as text, as those of printed numbers are."""
-    fields = dict(declared)
-    for name in ("cells", "minus", "less"):
-        if (cells := fields[name]) is not None:
-            fields[name] = {key: [*map(show, alternatives(value))] for key, value in cells.items()}
-    return Check(**fields)
+def _number(claim: Claim) -> relations.Number:
+    """The number that a claim prints, and its coordinates."""
+    assert claim.reported is not None
+    read = {"artifact": claim.artifact, relations.READING: claim.reading}
+    place = ordered({**read, **claim.coordinates})
+    return relations.Number({key: show(value) for key, value in place.items()}, claim.reported)

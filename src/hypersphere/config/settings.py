@@ -23,7 +23,7 @@ _SETTING = re.compile(rf"""(?:[^\s'"]|'[^']*'|{_DOUBLE}|\s+(?!['"]?\w+=))+""")
 
 def parse(typed: Iterable[str]) -> dict[str, Any]:
     """The values of ``KEY=VALUE``, by key; of a key that is given twice, the last."""
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for setting in typed:
         key, equals, value = setting.partition("=")
         if not (key and equals):
@@ -31,13 +31,13 @@ def parse(typed: Iterable[str]) -> dict[str, Any]:
                 f"{COMMAND_LINE}: {setting}: must be KEY=VALUE, for example epochs=3"
             )
         if key == TYPED:
-            found |= parse(split(value))
+            values |= parse(split(value))
             continue
         try:
-            found[key] = files.parse_yaml(value)
+            values[key] = files.parse_yaml(value)
         except ValueError as error:
             raise HypersphereError(f"{COMMAND_LINE}: {setting}: not valid YAML ({error})") from None
-    return found
+    return values
 
 
 def split(text: str) -> list[str]:
@@ -59,10 +59,10 @@ def _unquoted(setting: str) -> str:
 
 def of_snakemake(config_files: Sequence[Path], typed: Iterable[str]) -> dict[str, Any]:
     """The settings of Snakemake's ``--configfile``, if any, and of its ``--config``, which come after them."""
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for file in config_files:
-        found |= read_mapping(file)
-    return found | parse(typed)
+        values |= read_mapping(file)
+    return values | parse(typed)
 
 
 def quoted(typed: Iterable[str]) -> list[str]:

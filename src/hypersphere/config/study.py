@@ -14,6 +14,7 @@ A study is declared in a document of ours, like a paper's artifacts, and is turn
 
 import csv
 import io
+import math
 from functools import cached_property
 from itertools import chain, product
 from pathlib import Path
@@ -23,7 +24,7 @@ from pydantic import AfterValidator, Field, PositiveFloat, model_validator
 
 from hypersphere import files
 from hypersphere.config import coordinates
-from hypersphere.config.coordinates import READINGS, Contrast, Coordinates, Scalar, text
+from hypersphere.config.coordinates import Contrast, Coordinates, Scalar, covers, text, trained
 from hypersphere.config.measures import MEASURES, MeasureName
 from hypersphere.config.validation import (
     AsList,
@@ -46,6 +47,7 @@ AGAIN = "again"
 
 
 Product = dict[str, Scalar | list[Scalar]]
+Point = dict[str, Scalar]
 Declared = dict[str, Any]
 """An artifact, or a part of one, as a document's YAML declares it."""
 SeedList = Annotated[list[NonNegativeInt], Field(min_length=1), AfterValidator(each_once)]
@@ -72,7 +74,7 @@ class Arm(NamedTuple):
     """An arm of a study: its coordinates, as text too, and the grid of each field that is tuned for it."""
 
     text: str
-    point: dict[str, Scalar]
+    point: Point
     grids: dict[str, list[Scalar]]
     again: bool
     """Whether it is an A/A arm, which has its baseline's values."""
@@ -87,7 +89,7 @@ Bounds = Annotated[tuple[NonNegativeInt, NonNegativeInt], AsList]
 Decided = Literal["yes", "no"]
 Edge = Literal["lowest", "highest"]
 FEWEST = 3
-"""Values of a grid of which one is no edge."""
+"""Values that a grid has at least, so that one of them is not at an edge."""
 Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{8}$")]
 
 
@@ -98,8 +100,8 @@ class Answers(Strict):
     no: str
     unclear: str
     numbers: dict[Decided, dict[Counted, Bounds]] = Field(default_factory=dict)
-    """The same in numbers of arms, where numbers can say it: an answer is given if all of its numbers lie within their
-    bounds. Where they cannot, the function of the study's name in answers.py, beside paper.yaml, is the rule."""
+    """Yes and no in numbers of arms, where numbers can say it: an answer is given if all of its numbers lie within
+    their bounds. Where they cannot, the function of the study's name in answers.py, beside paper.yaml, is the rule."""
 
     @model_validator(mode="after")
     def _ordered(self) -> Self:
@@ -173,12 +175,11 @@ class Study(Strict):
             raise ValueError(
                 f"measure: of {self.measure} more is not better, so nothing can be tuned or compared by it"
             )
-        for at, arms in enumerate(self.groups):
-            in_study = at < len(self.arms)
-            where = f"arms.{at}" if in_study else f"further.{at - len(self.arms)}"
-            self._check_arms(arms, where)
-            if in_study:
-                _check_control(arms, where)
+        for at, arms in enumerate(self._in_study):
+            self._check_arms(arms, f"arms.{at}")
+            _check_control(arms, f"arms.{at}")
+        for at, arms in enumerate(self.groups[len(self.arms) :]):
+            self._check_arms(arms, f"further.{at}")
         if self.tuned and self.at:
             raise ValueError(
                 "at: a study that tunes has one primary number, by which it chooses; leave it out"
@@ -222,35 +223,40 @@ class Study(Strict):
 
     @cached_property
     def groups(self) -> list[list[Arm]]:
-        """The arms of each group, those of the study and then the further ones."""
+        """The arms of each group: first the groups of the study, then the further ones."""
         return [self._arms(group) for group in (*self.arms, *self.further)]
+
+    @property
+    def _in_study(self) -> list[list[Arm]]:
+        """The arms of each group of the primary comparison."""
+        return self.groups[: len(self.arms)]
 
     def _arms(self, group: Product | list[Product]) -> list[Arm]:
         """The arms of one group."""
-        found = []
+        arms = []
         for several in group if isinstance(group, list) else [group]:
             fixed = {key: value for key, value in several.items() if key not in self.tuned}
             grids = self._own_grids(several)
             for point in coordinates.points(fixed):
-                found.append(Arm(text(point), point, grids, point.get("variant") == AGAIN))
-        each_once([arm.text for arm in found])
-        return found
+                arms.append(Arm(text(point), point, grids, point.get("variant") == AGAIN))
+        each_once([arm.text for arm in arms])
+        return arms
 
     def _own_grids(self, several: Product) -> dict[str, list[Scalar]]:
         """The grid of each tuned field of a product's arms: its own, or the study's."""
-        found = {}
+        grids = {}
         for key, grid in self.tuned.items():
             if own := coordinates.alternatives(several.get(key, grid)):
-                found[key] = own
-        return found
+                grids[key] = own
+        return grids
 
     @cached_property
     def every_arm(self) -> list[Arm]:
         """Every arm once."""
-        found: dict[str, Arm] = {}
+        first: dict[str, Arm] = {}
         for arm in chain.from_iterable(self.groups):
-            found.setdefault(arm.text, arm)
-        return list(found.values())
+            first.setdefault(arm.text, arm)
+        return list(first.values())
 
     def grids(self) -> dict[str, dict[str, list[Scalar]]]:
         """The grid of each tuned field, by arm (its coordinates as text). A/A arms are their baseline's, not tuned."""
@@ -260,19 +266,19 @@ class Study(Strict):
         """The arm of a cell whose values are selected, as text. An A/A arm has its baseline's values."""
         for arms in self.groups:
             for arm in arms:
-                if all(point.get(key) == value for key, value in arm.point.items()):
+                if covers(arm.point, point):
                     return arms[0].text if arm.again else arm.text
         raise KeyError(text(point))
 
     def edges(self, arm: str, values: Coordinates) -> dict[str, Edge]:
         """The tuned fields of which an arm's value ends its grid, so that a better one may lie beyond."""
-        found: dict[str, Edge] = {}
+        edges: dict[str, Edge] = {}
         for key, grid in self.grids()[arm].items():
             if values[key] == grid[0]:
-                found[key] = "lowest"
+                edges[key] = "lowest"
             elif values[key] == grid[-1]:
-                found[key] = "highest"
-        return found
+                edges[key] = "highest"
+        return edges
 
     @property
     def digest(self) -> str:
@@ -287,40 +293,73 @@ class Study(Strict):
 
     def artifacts(self, name: str) -> dict[str, Declared]:
         """The artifacts of runs, by id, as a document's YAML would declare them."""
-        found = {}
-        if self.tuned:
-            along, panels = self._along_the_grid()
-            # of the axis x
-            tried = next(iter(self.tuned)).removesuffix(TIMES).rpartition(".")[2].replace("_", " ")
-            title = f"{MEASURES[self.measure].label} by {tried} ({self.title})"
-            found[name + TUNING] = {**along, **self._primary, "title": title, "panels": panels}
-            if self.curves:
-                title = f"Other measures by {tried} ({self.title})"
-                further = [{**panel, **curve} for panel, curve in product(panels, self.curves)]
-                found[name + CURVES] = {**along, "title": title, "panels": further}
-        found[name] = {**self._confirmed, **self._shown, "title": self.title}
-        if printed := {key: 1 for key in self.tuned if key.endswith(TIMES)}:
-            title = f"{self.title}: as published"
-            found[name + PRINTED] = {
-                **self._confirmed,
-                **self._primary,
-                "title": title,
-                "columns": printed,
-            }
-        if self.checks:
-            found[name + CHECKS] = {
-                **self._confirmed,
-                **self._checked,
-                "title": f"{self.title}: checks",
-            }
+        parts = {
+            TUNING: self._tuning,
+            CURVES: self._curves,
+            "": self._confirmed,
+            PRINTED: self._as_printed,
+            CHECKS: self._checked,
+        }
+        shared = {"plan": name, "made_at": [self.scale]}
+        return {name + end: {**shared, **part} for end, part in parts.items() if part}
+
+    @property
+    def _tuning(self) -> Declared:
+        """The primary measure of every arm along its grid."""
+        if not self.tuned:
+            return {}
+        title = f"{MEASURES[self.measure].label} by {self._tried} ({self.title})"
+        return {**self._along_the_grid, "measure": self.measure, "by": self.by, "title": title}
+
+    @property
+    def _curves(self) -> Declared:
+        """Further measures of the tuning runs."""
+        if not (self.tuned and self.curves):
+            return {}
+        along = self._along_the_grid
+        panels = [{**panel, **curve} for panel, curve in product(along["panels"], self.curves)]
+        title = f"Other measures by {self._tried} ({self.title})"
+        return {**along, "title": title, "panels": panels}
+
+    @property
+    def _confirmed(self) -> Declared:
+        """The primary comparison."""
+        columns: Declared = {"columns": {"measure": self.measure}}
+        if self._best or self.at:
+            places = [{**self._best, **place} for place in self.at or [{}]]
+            columns = {"measure": self.measure, "columns": places}
+        return {**self._of_arms, **columns, "by": self.by, "title": self.title}
+
+    @property
+    def _as_printed(self) -> Declared:
+        """The primary comparison at the values that documents print."""
+        printed = {key: 1 for key in self.tuned if key.endswith(TIMES)}
+        if not printed:
+            return {}
+        title = f"{self.title}: as published"
+        shown = {"measure": self.measure, "by": self.by, "columns": printed}
+        return {**self._of_arms, **shown, "title": title}
+
+    @property
+    def _checked(self) -> Declared:
+        """Further measures of every arm."""
+        if not self.checks:
+            return {}
         return {
-            key: {"plan": name, "made_at": [self.scale], **declared}
-            for key, declared in found.items()
+            **self._of_arms,
+            "rows": [arm.point for arm in self.every_arm],
+            "columns": self.checks,
+            "fixed": self._best,
+            "left_out": self.left_out,
+            "also": self._compared(self.groups),
+            "title": f"{self.title}: checks",
         }
 
     @property
-    def _primary(self) -> Declared:
-        return {"measure": self.measure, "by": self.by}
+    def _tried(self) -> str:
+        """The tuned field of the axis x, in words."""
+        path = next(iter(self.tuned)).removesuffix(TIMES)
+        return path.rpartition(".")[2].replace("_", " ")
 
     @property
     def _best(self) -> dict[str, str]:
@@ -328,96 +367,75 @@ class Study(Strict):
         return dict.fromkeys([*self.tuned][:1], BEST)
 
     @property
-    def _confirmed(self) -> Declared:
+    def _of_arms(self) -> Declared:
         """What the tables of confirmed arms share: the primary comparison's arms and seeds."""
-        in_study = self.groups[: len(self.arms)]
         return {
             "draw": "table",
             "test": self.test,
             "margin": self.margin,
-            "rows": [arm.point for arms in in_study for arm in arms],
-            "also": self._compared(in_study),
+            "rows": [arm.point for arm in chain.from_iterable(self._in_study)],
+            "also": self._compared(self._in_study),
             "seeds": self.seeds.confirmation,
             "seeds_of": {AGAIN: self.seeds.again} if self.seeds.again else {},
         }
 
     def _compared(self, groups: list[list[Arm]]) -> list[Declared]:
         """Each arm of each group against the group's first, and what is compared besides."""
-        found: list[Declared] = []
+        contrasts: list[Declared] = []
         for baseline, *others in groups:
             for arm in others:
-                against = {
-                    key: baseline.point[key]
-                    for key in arm.point
-                    if baseline.point.get(key) != arm.point[key]
-                }
-                found.append({"of": arm.point, "against": against})
-        return found + [contrast.model_dump() for contrast in self.also]
+                differing = dict(baseline.point.items() - arm.point.items())
+                against = {key: differing[key] for key in arm.point if key in differing}
+                contrasts.append({"of": arm.point, "against": against})
+        return contrasts + [contrast.model_dump() for contrast in self.also]
 
-    @property
-    def _shown(self) -> Declared:
-        """The columns of the primary comparison."""
-        if self._best or self.at:
-            places = self.at or [{}]
-            return {**self._primary, "columns": [{**self._best, **place} for place in places]}
-        return {"by": self.by, "columns": {"measure": self.measure}}
-
-    @property
-    def _checked(self) -> Declared:
-        """The rows and columns of the checks: further measures of every arm."""
-        return {
-            "rows": [arm.point for arm in self.every_arm],
-            "columns": self.checks,
-            "fixed": self._best,
-            "left_out": self.left_out,
-            "also": self._compared(self.groups),
-        }
-
-    def _along_the_grid(self) -> tuple[Declared, list[Declared]]:
-        """Lines and values of the tuning artifact, with the cells that are in no arm's own grid; and its panels.
+    @cached_property
+    def _along_the_grid(self) -> Declared:
+        """Panels, lines and values of the tuning artifact, with the cells that are in no arm's own grid.
 
         A panel shows what each group shares within itself, and lines are what tells arms apart. A/A arms are not shown.
         """
         arms = [arm for arm in self.every_arm if not arm.again]
-        every_value = {key: self._values(key) for key in self.tuned}
+        values = {key: self._values(arms, key) for key in self.tuned}
         panels, lines = self._panels_and_lines(arms)
         left_out: list[Declared] = []
         for arm in self.every_arm:
-            for key, values in every_value.items():
-                if outside := [value for value in values if value not in arm.grids.get(key, [])]:
+            for key, listed in values.items():
+                outside = [value for value in listed if value not in arm.grids.get(key, [])]
+                if outside:
                     left_out.append({**arm.point, key: outside})
-        there = {arm.text for arm in arms}
+        shown = {arm.text for arm in arms}
         for panel, line in product(panels, lines):
-            if text({**panel, **line}) not in there:
+            if text({**panel, **line}) not in shown:
                 left_out.append({**panel, **line})
-        x, *others = every_value
-        several = dict.fromkeys(tuple(key for key in others if key in arm.grids) for arm in arms)
-        by_group = []
-        for panel, keys in product(panels, several):
-            by_group.append({**panel, **{key: every_value[key] for key in keys}})
-        along = {
+        x, *others = values
+        other_grids: list[Declared] = []
+        for arm in arms:
+            grids = {key: values[key] for key in others if key in arm.grids}
+            if grids not in other_grids:
+                other_grids.append(grids)
+        return {
             "draw": "lines",
             "seeds": self.seeds.tuning,
+            "panels": [{**panel, **grids} for panel, grids in product(panels, other_grids)],
             "lines": lines,
-            "x": {x: every_value[x]},
+            "x": {x: values[x]},
             "left_out": left_out,
         }
-        return along, by_group
 
-    def _values(self, tuned: str) -> list[Scalar]:
-        """All values of a tuned field, of any arm that is shown, rising."""
-        found: set[Scalar] = set()
-        for arm in self.every_arm:
-            if not arm.again:
-                found.update(arm.grids.get(tuned, []))
-        return sorted(found, key=float)
+    def _values(self, arms: list[Arm], tuned: str) -> list[Scalar]:
+        """All values of a tuned field, of any of the arms, rising."""
+        values = chain.from_iterable(arm.grids.get(tuned, []) for arm in arms)
+        return sorted(set(values), key=float)
 
-    def _panels_and_lines(
-        self, arms: list[Arm]
-    ) -> tuple[list[dict[str, Scalar]], list[dict[str, Scalar]]]:
+    def _panels_and_lines(self, arms: list[Arm]) -> tuple[list[Point], list[Point]]:
         """What the arms of each group share, each once, and what tells them apart, each once."""
-        shared = {key for key in arms[0].point if all(_share(group, key) for group in self.groups)}
-        panels, lines = dict[str, dict[str, Scalar]](), dict[str, dict[str, Scalar]]()
+        shared = set(arms[0].point)
+        for group in self.groups:
+            common = set.intersection(*(set(arm.point.items()) for arm in group))
+            shared &= dict(common).keys()
+        panels: dict[str, Point] = {}
+        lines: dict[str, Point] = {}
         for arm in arms:
             panel = {key: value for key, value in arm.point.items() if key in shared}
             line = {key: value for key, value in arm.point.items() if key not in shared}
@@ -431,19 +449,11 @@ class Study(Strict):
 
 def _check_control(arms: list[Arm], where: str) -> None:
     """Check that a group of several runs has an A/A arm."""
-    runs = {
-        text({key: value for key, value in arm.point.items() if key not in READINGS})
-        for arm in arms
-    }
+    runs = {trained(arm.point) for arm in arms}
     if len(runs) > 1 and not any(arm.again for arm in arms):
         raise ValueError(
             f"{where}.variant: lists no '{AGAIN}', so that the study has no A/A control there"
         )
-
-
-def _share(arms: list[Arm], key: str) -> bool:
-    """Whether all arms of a group have one value of a key."""
-    return all(key in arm.point and arm.point[key] == arms[0].point[key] for arm in arms)
 
 
 class Tried(NamedTuple):
@@ -476,49 +486,52 @@ def write_selection(path: Path, curve: list[Tried]) -> None:
     rows = csv.writer(table, lineterminator="\n")
     rows.writerow(Tried._fields)
     for one in curve:
-        numbers = ("" if value != value else f"{value:.4f}" for value in (one.mean, one.std))
-        rows.writerow(
-            [one.arm, one.value, *numbers, one.n, one.diverged, "yes" if one.chosen else ""]
-        )
+        written = one._asdict()
+        for column in ("mean", "std"):
+            value = written[column]
+            written[column] = "" if math.isnan(value) else f"{value:.4f}"
+        written["chosen"] = "yes" if one.chosen else ""
+        rows.writerow(written.values())
     files.write_text(path, table.getvalue())
 
 
 def read_selection(path: Path, study: Study) -> Selection:
     """The selected values of a study, from the checked file of ``write_selection``; none if it does not exist."""
-    grids, chosen = study.grids(), Selection()
+    grids = study.grids()
+    chosen = Selection()
     if not path.is_file():
         return chosen
     for at, row in enumerate(read_table(path, Tried._fields), start=2):
         where = f"{path}: line {at}"
-        if row["arm"] not in grids:
-            raise HypersphereError(f"{where}: arm: '{row['arm']}' is not an arm of the study")
-        values, grid = coordinates.parse(row["value"], f"{where}: value"), grids[row["arm"]]
-        if values.keys() != grid.keys() or any(
-            value not in grid[key] for key, value in values.items()
-        ):
+        arm = row["arm"]
+        if arm not in grids:
+            raise HypersphereError(f"{where}: arm: '{arm}' is not an arm of the study")
+        grid = grids[arm]
+        values = coordinates.parse(row["value"], f"{where}: value")
+        if values.keys() != grid.keys() or not covers(grid, values):
             raise HypersphereError(
                 f"{where}: value: '{row['value']}' is not in the grid of this arm"
             )
         try:
-            for column in ("mean", "std"):  # read here only to be refused here
-                float(row[column] or "nan")
-            n, _ = int(row["n"]), int(row["diverged"])
+            n = int(row["n"])
         except ValueError as error:
             raise HypersphereError(f"{where}: {error}") from None
-        if row["chosen"] == "yes":
-            if row["arm"] in chosen:
-                raise HypersphereError(f"{where}: chosen: this arm has two chosen values")
-            if n < len(study.seeds.tuning):
-                raise HypersphereError(
-                    f"{where}: n: no {len(study.seeds.tuning)} tuning runs support the chosen value"
-                )
-            if study.closed is None and (edges := study.edges(row["arm"], values)):
-                raise HypersphereError(
-                    f"{where}: chosen: {next(iter(edges))} is at an edge of its grid; extend the grid"
-                )
-            chosen[row["arm"]] = values
-    if lacking := [arm for arm in grids if arm not in chosen]:
-        raise HypersphereError(
-            f"{path}: arm: {lacking[0]} has no chosen value; `hypersphere select` writes the file"
-        )
+        if row["chosen"] != "yes":
+            continue
+        if arm in chosen:
+            raise HypersphereError(f"{where}: chosen: this arm has two chosen values")
+        if n < len(study.seeds.tuning):
+            raise HypersphereError(
+                f"{where}: n: no {len(study.seeds.tuning)} tuning runs support the chosen value"
+            )
+        for key in study.edges(arm, values) if study.closed is None else ():
+            raise HypersphereError(
+                f"{where}: chosen: {key} is at an edge of its grid; extend the grid"
+            )
+        chosen[arm] = values
+    for arm in grids:
+        if arm not in chosen:
+            raise HypersphereError(
+                f"{path}: arm: {arm} has no chosen value; `hypersphere select` writes the file"
+            )
     return chosen

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from hypersphere import files
-from hypersphere.config import citation, claims, questions, registry, rules, sentences
+from hypersphere.config import citation, claims, errata, questions, registry, rules, sentences
 from hypersphere.config.artifacts import into_a_run
 from hypersphere.config.claims import SENTENCES, Claim
 from hypersphere.config.coordinates import READINGS, of_run
@@ -33,7 +33,7 @@ def check(plan: Plan) -> None:
         _check_theorems(config, paper, of_paper)
         _check_shown(config, paper, of_paper)
         _check_sentences(config, paper, of_paper)
-    _check_errata(config, [claim.id for of_paper in listed.values() for claim in of_paper])
+    _check_errata(config, listed)
     _check_questions(config, listed)
 
 
@@ -48,9 +48,12 @@ def statements(file: Path) -> tuple[str, ...]:
     listed = registry.defined(file).get("STATEMENTS")
     if listed is None:
         raise HypersphereError(f"{file}: has no STATEMENTS")
-    calls = [node for node in ast.walk(listed) if isinstance(node, ast.Call) and node.args]
-    ids = [call.args[0].value for call in calls if isinstance(call.args[0], ast.Constant)]
-    return tuple(one for one in ids if isinstance(one, str))
+    ids = []
+    for node in ast.walk(listed):
+        match node:
+            case ast.Call(args=[ast.Constant(value=str(statement)), *_]):
+                ids.append(statement)
+    return tuple(ids)
 
 
 def _check_settings(config: Config, paper: str, listed: list[Claim]) -> None:
@@ -58,90 +61,90 @@ def _check_settings(config: Config, paper: str, listed: list[Claim]) -> None:
 
     What a study measures is its own to name, so that claims about studies may have any key in their setting.
     """
-    file, document = config.claims_file(paper), config.papers[paper]
-    measured = [artifact for artifact, one in document.measured.items() if not one.missing]
-    for claim in (claim for claim in listed if claim.artifact in measured):
-        for field, coordinates in (
-            ("setting", claim.coordinates),
-            ("baseline", claim.compared_with),
-        ):
+    measured = config.papers[paper].measured
+    for claim in listed:
+        if claim.artifact not in measured or measured[claim.artifact].missing:
+            continue
+        named = {"setting": claim.coordinates, "baseline": claim.compared_with}
+        for field, coordinates in named.items():
             for key in of_run(coordinates):
                 if not into_a_run(key):
-                    allowed = f"{unknown_key(key, READINGS[:-1])}, and paths into the run (schedule.epochs)"
-                    raise HypersphereError(f"{file}: {claim.id}: {field}: {key}: {allowed}")
+                    where = f"{config.claims_file(paper)}: {claim.id}: {field}: {key}"
+                    allowed = unknown_key(key, READINGS[:-1])
+                    raise HypersphereError(
+                        f"{where}: {allowed}, and paths into the run (schedule.epochs)"
+                    )
 
 
 def _check_theorems(config: Config, paper: str, listed: list[Claim]) -> None:
     """Each theorem is a statement that can be checked, in the same reading."""
-    file, theorems = config.claims_file(paper), config.theorems_file(paper)
-    for claim in (claim for claim in listed if claim.kind == "theorem"):
-        if claim.id not in (known := statements(theorems)):
+    theorems = config.theorems_file(paper)
+    known = statements(theorems)
+    for claim in listed:
+        if claim.kind != "theorem":
+            continue
+        where = f"{config.claims_file(paper)}: {claim.id}"
+        if claim.id not in known:
             raise HypersphereError(
-                f"{file}: {claim.id}: kind: no statement in {theorems}: {not_one_of(claim.id, known)}"
+                f"{where}: kind: no statement in {theorems}: {not_one_of(claim.id, known)}"
             )
-        if claim.reading != (reading := claims.reading_of(claim.id)):
+        reading = claims.reading_of(claim.id)
+        if claim.reading != reading:
             raise HypersphereError(
-                f"{file}: {claim.id}: reading: its statement is read '{reading}', not '{claim.reading}'"
+                f"{where}: reading: its statement is read '{reading}', not '{claim.reading}'"
             )
 
 
 def _check_shown(config: Config, paper: str, listed: list[Claim]) -> None:
     """The claims that an artifact shows, and those that the report tells first, exist."""
-    document, file, ids = (
-        config.papers[paper],
-        config.paper_file(paper),
-        [claim.id for claim in listed],
-    )
+    document = config.papers[paper]
+    file = config.paper_file(paper)
+    ids = [claim.id for claim in listed]
     for name, artifact in document.studied.items():
         for shown in artifact.shows:
             check_name(shown, ids, f"{file}: artifacts.{name}.shows")
     if document.report:
-        printed = [
-            claim.id for claim in listed if (claim.kind, claim.origin) == ("theorem", "printed")
-        ]
+        theorems = [claim for claim in listed if claim.kind == "theorem"]
+        printed = [claim.id for claim in theorems if claim.origin == "printed"]
         for erratum in document.report.gravest:
             check_name(erratum, printed, f"{file}: report.gravest")
 
 
 def _check_sentences(config: Config, paper: str, listed: list[Claim]) -> None:
     """A document's sentences are claims, their cells are printed, and each claim of that kind has its sentence."""
-    asked = [
-        artifact for artifact, one in config.papers[paper].studied.items() if one.study == SENTENCES
-    ]
+    studied = config.papers[paper].studied
+    of_sentences = [name for name, artifact in studied.items() if artifact.study == SENTENCES]
     file = config.sentences_file(paper)
-    if not (asked or file.is_file()):
+    if not (of_sentences or file.is_file()):
         return
-    told = [one.claim for one in sentences.told(config, paper, listed)]
+    told = {one.claim for one in sentences.told(config, paper, listed)}
     for claim in listed:
-        if claim.artifact in asked and claim.id not in told:
+        if claim.artifact in of_sentences and claim.id not in told:
             raise HypersphereError(f"{file}: {claim.id}: this claim has no sentence here")
 
 
-def _check_errata(config: Config, ids: list[str]) -> None:
+def _check_errata(config: Config, listed: Mapping[str, list[Claim]]) -> None:
     """What an erratum names as its tests exists: statements and claims by their ids, and tests by file and name."""
-    known = {
-        *ids,
-        *(one for paper in config.papers for one in statements(config.theorems_file(paper))),
-    }
-    said = config.files_named(claims.ERRATA)
-    for erratum in claims.load_errata(config):
+    known: set[str] = set()
+    for paper, of_paper in listed.items():
+        known.update(claim.id for claim in of_paper)
+        known.update(statements(config.theorems_file(paper)))
+    ledgers = config.files_named(errata.ERRATA)
+    for erratum in errata.load_errata(config):
         for test in erratum.tests:
-            there = _is_test(config.root, test) if "::" in test else test in known
-            if not there:
-                what = (
-                    "there is no such test"
-                    if "::" in test
-                    else "is neither a statement nor a claim"
-                )
-                raise HypersphereError(
-                    f"{said[erratum.document]}: {erratum.id}: tests: '{test}': {what}"
-                )
+            where = f"{ledgers[erratum.document]}: {erratum.id}: tests: '{test}'"
+            if "::" in test:
+                if not _is_test(config.root, test):
+                    raise HypersphereError(f"{where}: there is no such test")
+            elif test not in known:
+                raise HypersphereError(f"{where}: is neither a statement nor a claim")
 
 
 def _is_test(root: Path, name: str) -> bool:
     """Whether a test such as ``tests/unit/test_docs.py::test_x`` is in the project, or in this checkout."""
     file, _, test = name.partition("::")
-    defined = re.compile(rf"^ *def {re.escape(test.partition('[')[0])}\(", re.MULTILINE)
+    function = re.escape(test.partition("[")[0])
+    defined = re.compile(rf"^ *def {function}\(", re.MULTILINE)
     places = (root / file, registry.CHECKOUT / file)
     return any(defined.search(_source(place)) for place in places if place.is_file())
 
@@ -157,15 +160,10 @@ def _check_questions(config: Config, listed: Mapping[str, list[Claim]]) -> None:
     for paper, of_paper in listed.items():
         for claim in of_paper:
             fields = claim.model_dump(exclude={"level", "margin"})
-            about = {
-                "paper": paper,
-                "metric": claim.metric or "",
-                **claims.answering(config.papers[paper], claim),
-            }
-            rows[claim.id] = fields | about
+            answering = claims.answering(config.papers[paper], claim)
+            rows[claim.id] = {**fields, "paper": paper, "metric": claim.metric or "", **answering}
     for name, (file, question) in questions.load(config).items():
         where = f"{file}: {name}"
         leading = rows[questions.chosen(where, question, rows).leading]
-        questions.check_names(
-            where, question, leading, {key: rows[at] for key, at in question.also.items()}
-        )
+        also = {key: rows[claim] for key, claim in question.also.items()}
+        questions.check_names(where, question, leading, also)

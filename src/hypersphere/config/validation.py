@@ -230,8 +230,9 @@ def _in_words(problem: Any, field: str, typed: bool) -> str:
     if kind := MUST_BE.get(problem["type"]):
         return f"must be {kind}"
     if problem["type"] in LISTS:
-        given, key = problem["input"], f"{field}=" if typed and "." not in field else ""
-        listed = given if isinstance(given, str) and 0 < len(given) <= LONGEST else "0,1,2"
+        value = problem["input"]
+        key = f"{field}=" if typed and "." not in field else ""
+        listed = value if isinstance(value, str) and 0 < len(value) <= LONGEST else "0,1,2"
         return f"write a list, for example {key}[{listed}]"
     return str(problem["msg"]).removeprefix("Value error, ")
 
@@ -243,34 +244,38 @@ def sentence(error: ValidationError, prefix: str = "", typed: bool = False) -> s
     """
     complaints: dict[tuple[str, ...], list[Any]] = {}  # of a union, each member complains
     for problem in error.errors():
-        place = tuple(key for key in map(str, problem["loc"]) if not _MEMBER.fullmatch(key))
-        if not any(seen == place[: len(seen)] and seen != place for seen in complaints):
+        keys = map(str, problem["loc"])
+        place = tuple(key for key in keys if not _MEMBER.fullmatch(key))
+        inside = (place[:depth] in complaints for depth in range(len(place)))
+        if not any(inside):
             complaints.setdefault(place, []).append(problem)
     # One value may stand at several places: two lists of seeds that are one list of the file, protocols that are alike.
-    said: dict[str, str] = {}
-    for place, (problem, *others) in complaints.items():
-        field = ".".join(filter(None, (prefix, *place)))
-        message = _in_words(problem, field, typed)
-        if problem["type"] == "missing":
-            said[field] = f"{field}: this key is required"
-            continue
-        if re.match(r"[\w.-]+: ", message):  # a validator's own complaint names its key first
-            text = f"{field}.{message}" if field else message
-        else:
-            allowed = (ALTERNATIVE.sub("", _in_words(other, field, typed)) for other in others)
-            short = dict.fromkeys(
-                one.partition(", unable")[0]
-                for one in (message[:1].lower() + message[1:], *allowed)
-            )
-            shown = problem["input"]
-            plain = (
-                isinstance(shown, str | int | float | bool | list | None)
-                and len(repr(shown)) <= LONGEST
-            )
-            repeated = isinstance(shown, str) and repr(shown) in message
-            text = " or ".join(short) + (f" (given: {shown!r})" if plain and not repeated else "")
-            text = f"{field}: {text}" if field else text
-        said.setdefault(text.partition(": ")[2], text)
-    listed = list(said.values())
-    more = [f"{len(listed) - SHOWN} more fields are wrong"] if len(listed) > SHOWN else []
-    return "; ".join([*listed[:SHOWN], *more])
+    texts: dict[str, str] = {}
+    for place, problems in complaints.items():
+        text = _complaint(".".join(filter(None, (prefix, *place))), problems, typed)
+        of_no_value = problems[0]["type"] == "missing"
+        texts.setdefault(text if of_no_value else text.partition(": ")[2], text)
+    listed = list(texts.values())
+    if len(listed) > SHOWN:
+        listed[SHOWN:] = [f"{len(listed) - SHOWN} more fields are wrong"]
+    return "; ".join(listed)
+
+
+def _complaint(field: str, problems: list[Any], typed: bool) -> str:
+    """What is wrong with one field. Each member of a union may have a problem of its own."""
+    first = problems[0]
+    message = _in_words(first, field, typed)
+    if first["type"] == "missing":
+        return f"{field}: this key is required"
+    if re.match(r"[\w.-]+: ", message):  # a validator's own complaint names its key first
+        return f"{field}.{message}" if field else message
+    words = [message[:1].lower() + message[1:]]
+    for other in problems[1:]:
+        words.append(ALTERNATIVE.sub("", _in_words(other, field, typed)))
+    text = " or ".join(dict.fromkeys(one.partition(", unable")[0] for one in words))
+    value = first["input"]
+    plain = isinstance(value, str | int | float | bool | list | None)
+    repeated = isinstance(value, str) and repr(value) in message
+    if plain and not repeated and len(repr(value)) <= LONGEST:
+        text += f" (given: {value!r})"
+    return f"{field}: {text}" if field else text

@@ -70,12 +70,12 @@ def corrupted_cifar(
         bias: Int64[np.ndarray, "N"],
         part: str,
     ) -> UInt8[np.ndarray, "K H W 3"]:
-        made = images.copy()
+        shown = images.copy()
         for place, name in enumerate(CORRUPTIONS):
             chosen = np.flatnonzero(bias[numbers] == place)
             if len(chosen):
-                made[chosen] = corrupt(images[chosen], numbers[chosen], name, SEVERITY, seed, part)
-        return made
+                shown[chosen] = corrupt(images[chosen], numbers[chosen], name, SEVERITY, seed, part)
+        return shown
 
     how = "corrupted after Hendrycks and Dietterich 2019"
     return composing.biased(plain, CORRUPTIONS, conflicting_percent, seed, corrupted, how)

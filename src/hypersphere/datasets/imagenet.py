@@ -95,9 +95,9 @@ def _check_number(split: Split, part: str, place: Path) -> None:
 
 def _leaves(meta: bytes) -> dict[int, str]:
     """The WordNet id of each class by its number in the development kit; it lists their hypernyms, too."""
-    found = {}
+    identifiers = {}
     for synset in loadmat(io.BytesIO(meta), squeeze_me=True)["synsets"]:
         number, identifier, _, _, children, *_ = synset.tolist()
         if children == 0:
-            found[int(number)] = str(identifier)
-    return found
+            identifiers[int(number)] = str(identifier)
+    return identifiers

@@ -137,10 +137,10 @@ def _split(
     pixels, digit = scans.images, scans.labels[CLASS]
     shown = draws.numbers[:, None] % len(digit)  # the number of each digit's scan
     if len(sides) > 1:
-        shown = np.column_stack([shown, draws.below("scans", len(digit), len(sides) - 1)])
-    labels = {
-        name: digit[shown[:, place]] for place, name in enumerate(_names_of_labels(len(sides)))
-    }
+        further = draws.below("scans", len(digit), len(sides) - 1)
+        shown = np.column_stack([shown, further])
+    names = _names_of_labels(len(sides))
+    labels = dict(zip(names, digit[shown].T, strict=True))
 
     def read(numbers: Int64[np.ndarray, "K"]) -> UInt8[np.ndarray, "K canvas canvas 3"]:
         some = Draws(numbers, draws.seed, draws.purpose)
@@ -179,7 +179,8 @@ def apart(draws: Draws, canvas: int, first: int, second: int) -> Int64[np.ndarra
     Pairs are drawn until one fits: ``TRIES`` at a time. The sides must sum to at most the canvas, or none would.
     """
     places = np.zeros((len(draws.numbers), 2, 2), np.int64)
-    limits = np.array([[canvas - first + 1], [canvas - second + 1]])
+    sides = np.array([[first], [second]])
+    limits = canvas - sides + 1
     left = np.arange(len(places))
     turn = 0
     while len(left):
@@ -191,7 +192,8 @@ def apart(draws: Draws, canvas: int, first: int, second: int) -> Int64[np.ndarra
         is_after = other + second <= one
         fits = (is_before | is_after).any(axis=2)
         lucky = np.flatnonzero(fits.any(axis=1))
-        places[left[lucky]] = pairs[lucky, fits[lucky].argmax(axis=1)]
+        first_fit = fits[lucky].argmax(axis=1)
+        places[left[lucky]] = pairs[lucky, first_fit]
         left = np.delete(left, lucky)
         turn += 1
     return places

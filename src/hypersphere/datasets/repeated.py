@@ -64,7 +64,7 @@ def _digests(images: Shaped[np.ndarray, "N ..."]) -> Shaped[np.ndarray, "N"]:
 def _under_two_labels(
     compared: Shaped[np.ndarray, "N"], labels: Int64[np.ndarray, "N"]
 ) -> Bool[np.ndarray, "N"]:
-    """Of images by their digests, which have an equal one with another label."""
+    """Which images have an equal one with another label; images are given by their digests."""
     distinct, which = np.unique(compared, return_inverse=True)
     lowest = np.full(len(distinct), np.iinfo(np.int64).max)
     highest = np.full(len(distinct), -1)

@@ -8,7 +8,7 @@ from hypersphere.datasets import store
 from hypersphere.provenance import data_files
 
 SUPERCLASSES = 20
-"""Those of CIFAR-100."""
+"""CIFAR-100 has so many."""
 
 
 class Size(NamedTuple):
@@ -19,7 +19,7 @@ class Size(NamedTuple):
     classes: int
     train: int
     about: bool = False
-    """Whether their number is known only roughly."""
+    """Whether ``train`` is known only roughly."""
 
 
 def stated(dataset: Dataset) -> Size | None:

@@ -60,9 +60,9 @@ class PreparedSplit:
     """One split of N kept images; arrays are memory-mapped and read-only."""
 
     images: UInt8[np.ndarray, "N H W 3"] | Int32[np.ndarray, "N S L"]
-    """Or tokens."""
+    """Images as bytes, or tokens."""
     labels: Mapping[str, Int64[np.ndarray, "N"]]
-    """By name; the main labels are called ``class``."""
+    """Arrays of labels by name; the main labels are called ``class``."""
     attributes: Mapping[str, Shaped[np.ndarray, "N"]]
     index: Int64[np.ndarray, "N"]
     """The images' numbers in the source's split, ascending."""
@@ -208,7 +208,7 @@ def choose_images(
     The paper does not say which are kept; here a keyed permutation per class decides, or, with ``keep: first``, the
     official order, as in the authors' code. Either way a smaller head or a larger ratio keeps a subset.
     """
-    kept = []
+    chosen = []
     for label, count in enumerate(images_per_class(imbalance, classes)):
         members = np.flatnonzero(labels == label)
         if not 1 <= count <= len(members):
@@ -218,8 +218,8 @@ def choose_images(
             )
         if imbalance.keep == "drawn":
             members = members[prng.permutation(len(members), imbalance.seed, "imbalance", label)]
-        kept.append(members[:count])
-    return np.sort(np.concatenate(kept)).astype(np.int64)
+        chosen.append(members[:count])
+    return np.sort(np.concatenate(chosen)).astype(np.int64)
 
 
 def _write(
@@ -246,14 +246,17 @@ def _write(
             np.save(place / f"{name}.npy", np.ascontiguousarray(content), allow_pickle=False)
         for name in ("images", *named):
             path = place / f"{name}.npy"
-            size = path.stat().st_size
-            described[f"{part}/{path.name}"] = {"sha256": files.sha256(path), "bytes": size}
+            described[f"{part}/{path.name}"] = {
+                "sha256": files.sha256(path),
+                "bytes": path.stat().st_size,
+            }
         splits[part] = {
             "images": len(numbers),
             "labels": list(labels),
             "attributes": list(attributes),
         }
         compared[part] = repeated.Content(_mapped(place, "images"), labels)
+    sums = {name: about["sha256"] for name, about in described.items()}
     manifest = {
         "schema": SCHEMA,
         "name": dataset.name,
@@ -265,7 +268,7 @@ def _write(
         "licence": arrays.about["licence"],
         "citation": arrays.about["citation"],
         "class_names": {label: list(names) for label, names in arrays.class_names.items()},
-        "digest": files.digest({name: about["sha256"] for name, about in described.items()}, 64),
+        "digest": files.digest(sums, 64),
         "repeated": repeated.count(compared),
     }
     manifest |= {key: digest for key, digest in made_of.items() if digest}
@@ -304,7 +307,8 @@ def write_images(
     not through a memory map, because on a full disk a map kills the process where a write is an error.
     """
     shape = images.shape[1:]
-    step = max(1, PIECE // max(1, int(np.prod(shape)) * images.dtype.itemsize))
+    bytes_of_image = int(np.prod(shape)) * images.dtype.itemsize
+    step = max(1, PIECE // max(1, bytes_of_image))
     with path.open("wb") as handle:
         descr = np.lib.format.dtype_to_descr(images.dtype)
         header = {"descr": descr, "fortran_order": False, "shape": (len(kept), *shape)}

@@ -42,7 +42,7 @@ FEWEST = 8  # the least numbers of a group with a row of its own among the last 
 
 
 def printed_numbers(context: Context) -> ExactStudy:
-    """Those of the tables below that are artifacts of the paper, and the claims about them."""
+    """The tables below that are artifacts of the paper, and the answers to its claims about them."""
     document = context.config.papers[context.paper]
     audit = audit_file.load(context.config.audit_file(context.paper))
     claims = load(context.config.claims_file(context.paper))
@@ -297,7 +297,7 @@ def binomial_floor(cells: Sequence[Cell], effects: pd.DataFrame) -> pd.DataFrame
 
 
 def seed_counts(cells: Sequence[Cell]) -> pd.DataFrame:
-    """For each table with informative cells, and each way: how many cells n runs fit, and what fits all of them."""
+    """How many cells n runs fit, and what fits all cells, for each table with informative cells and each way."""
     numbers = range(1, grim.MOST + 1)
     rows = []
     for table, way in product(in_order(cell.where for cell in cells), WAYS):
@@ -321,7 +321,7 @@ def seed_counts(cells: Sequence[Cell]) -> pd.DataFrame:
 
 
 def admissible_runs(cells: Iterable[Cell], way: str) -> Iterator[tuple[int, ...]]:
-    """Of each cell whose decimals tell something, the numbers of runs that they allow."""
+    """The numbers of runs that a cell's decimals allow, for each cell whose decimals tell something."""
     for cell in cells:
         if cell.n_test:
             printed = grim.Printed(cell.mean, cell.std)

@@ -45,7 +45,7 @@ class ExactStudy(NamedTuple):
     """The result of an exact study."""
 
     tables: Mapping[str, pd.DataFrame]
-    """By artifact: the numbers that it shows."""
+    """The numbers that an artifact shows, by artifact."""
     answers: Sequence[ExactNumber] = ()
 
 

@@ -11,7 +11,9 @@ PIXELS = True
 
 
 def clustering(frozen: Frozen) -> ProbeResult:
-    """As many clusters of normalised test features as there are classes, the best of ten starts. No label is used.
+    """Cluster normalised test features into as many clusters as there are classes, by the best of ten starts.
+
+    No label is used.
 
     Returns:
         ``kmeans_accuracy``, at the best assignment of clusters to classes; and ``nmi``, from 0 to 1, mutual information
@@ -21,8 +23,8 @@ def clustering(frozen: Frozen) -> ProbeResult:
     from sklearn.metrics import normalized_mutual_info_score
 
     points, truth = directions(frozen.features(TEST)), frozen.labels(TEST).cpu().numpy()
-    found, _ = kmeans(points, frozen.classes(), 10, "clustering")
-    nmi = float(normalized_mutual_info_score(truth, found))
+    clusters, _ = kmeans(points, frozen.classes(), 10, "clustering")
+    nmi = float(normalized_mutual_info_score(truth, clusters))
     return ProbeResult(
-        {"kmeans_accuracy": matched_accuracy(found, truth), "nmi": nmi}, n=len(truth)
+        {"kmeans_accuracy": matched_accuracy(clusters, truth), "nmi": nmi}, n=len(truth)
     )

@@ -46,9 +46,9 @@ def of_pairs(
     others = second[order.roll(1)][order.argsort()]
     means, rows = {}, []
     for sort, partners in zip(sorts, (second, others), strict=True):
-        found = distance(first, partners).cpu().numpy()
-        means[reading("distance", pairs=sort)] = float(np.mean(found))
-        rows.append(pd.DataFrame({"pairs": sort, "image": places, "distance": found}))
+        apart = distance(first, partners).cpu().numpy()
+        means[reading("distance", pairs=sort)] = float(np.mean(apart))
+        rows.append(pd.DataFrame({"pairs": sort, "image": places, "distance": apart}))
     return ProbeResult(means, pd.concat(rows, ignore_index=True), n=len(first))
 
 

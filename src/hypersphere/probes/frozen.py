@@ -119,8 +119,8 @@ class Frozen:
 
     def attribute(self, split: str, name: str) -> Shaped[np.ndarray, "n"] | None:
         """One split's attribute of this name, a value for each image; None: it has none."""
-        found = self.split(split).attributes.get(name)
-        return None if found is None else np.array(found)
+        values = self.split(split).attributes.get(name)
+        return None if values is None else np.array(values)
 
     def classes(self, name: str = CLASS) -> int:
         """Number of classes of the labels of this name."""

@@ -84,6 +84,6 @@ def activation_map(
     Selvaraju et al. 2017, Eq. 1 and 2. Divided by its largest value; 0 everywhere if no place raises the score.
     """
     weights = slopes.mean(dim=(2, 3), keepdim=True)
-    found = (weights * maps).sum(dim=1).relu()
-    highest = found.amax(dim=(1, 2), keepdim=True)
-    return found / torch.where(highest > 0, highest, 1)
+    heat = (weights * maps).sum(dim=1).relu()
+    highest = heat.amax(dim=(1, 2), keepdim=True)
+    return heat / torch.where(highest > 0, highest, 1)

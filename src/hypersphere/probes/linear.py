@@ -13,8 +13,10 @@ from hypersphere.probes.result import ProbeResult, reading, scored, top_k
 MEASURES = ("linear_top1", "linear_top5")
 PIXELS = True
 
-PENALTY, ITERATIONS = 1e-3, 200
-"""On the weights, relative to the mean over images; the upper limit, before which the optimum is usually reached."""
+PENALTY = 1e-3
+"""Penalty on the weights, relative to the mean over images."""
+ITERATIONS = 200
+"""The most iterations of L-BFGS; usually the optimum is reached before."""
 FLOOR = 1e-6
 """Smallest divisor of a dimension, relative to the largest standard deviation."""
 

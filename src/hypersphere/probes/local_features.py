@@ -23,7 +23,7 @@ PICTURES = (
 )
 
 CLUSTERS = (1, 2, 4, 6, 8)
-"""Those of the lecture's slide; with 1, the picture is the image itself."""
+"""Numbers of clusters, of the lecture's slide; with 1, the picture is the image itself."""
 COLOURS = (
     (0.00, 0.45, 0.70),
     (0.84, 0.37, 0.00),

@@ -101,8 +101,8 @@ def fit_mlp(
     def gradients(features: Float[Tensor, "b d"], labels: Int[Tensor, "b"]) -> tuple[Tensor, ...]:
         inner = torch.addmm(b1, features, w1.T)
         # on the CPU: equal on every device
-        kept = torch.rand(inner.shape, generator=of_dropout) >= dropout
-        passes = kept.to(inner.device) & (inner > 0)
+        is_left = torch.rand(inner.shape, generator=of_dropout) >= dropout
+        passes = is_left.to(inner.device) & (inner > 0)
         outer = torch.where(passes, inner / (1 - dropout), 0)
         _, back = cross_entropy(torch.addmm(b2, outer, w2.T), labels)
         below = torch.where(passes, back @ w2 / (1 - dropout), 0)

@@ -88,11 +88,11 @@ def agreement(frozen: Frozen) -> Float[Tensor, "n"] | None:
 def means(
     place: Int[Tensor, "n"], each: Float[Tensor, "n"] | None, more_than: int
 ) -> dict[int | str, tuple[float, int]]:
-    """By bucket, the mean of its images' numbers, NaN where they are too few or have none; and how many they are.
+    """The mean of each bucket's numbers, NaN where its images are too few or have none; and how many images it has.
 
     Also at the first and the last bucket that has a mean, if there are two.
     """
-    found: dict[int | str, tuple[float, int]] = {}
+    by_bucket: dict[int | str, tuple[float, int]] = {}
     filled = []
     for bucket in EVERY:
         own = place == bucket
@@ -100,13 +100,13 @@ def means(
         mean = math.nan
         if each is not None and number > more_than:
             mean = each.cpu()[own].double().mean().item()
-        found[bucket] = (mean, number)
+        by_bucket[bucket] = (mean, number)
         if not math.isnan(mean):
-            filled.append(found[bucket])
+            filled.append(by_bucket[bucket])
     lowest, highest = ENDS
-    found[lowest] = filled[0] if len(filled) > 1 else (math.nan, 0)
-    found[highest] = filled[-1] if len(filled) > 1 else (math.nan, 0)
-    return found
+    by_bucket[lowest] = filled[0] if len(filled) > 1 else (math.nan, 0)
+    by_bucket[highest] = filled[-1] if len(filled) > 1 else (math.nan, 0)
+    return by_bucket
 
 
 def buckets(norms: Float[Tensor, "n"], scale: str) -> Int[Tensor, "n"]:

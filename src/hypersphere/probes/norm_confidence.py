@@ -34,8 +34,8 @@ LEFT_FREE = 10.0
 """Inverse of the L2 penalty on standardised columns: a coefficient's prior has a standard deviation of about 3. It
 keeps classes without a single right vote finite, and is nothing beside thousands of images."""
 DEGREE = 3
-"""Of the polynomial in all covariates. With straight lines alone, a norm that is a bent function of contrast would seem
-to add something."""
+"""The degree of the polynomial in all covariates. With straight lines alone, a norm that is a bent function of contrast
+would seem to add something."""
 
 FOLDS = 5
 

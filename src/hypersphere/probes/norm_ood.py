@@ -35,8 +35,8 @@ def norm_ood(frozen: Frozen, *, k: PositiveInt = 200) -> ProbeResult:
         return lengths(place, split), share(votes), appearance(place.images(split))["contrast"]
 
     own = quantities(home, TEST)
-    found = {split: quantities(frozen, split) for split in others or [TEST]}
-    groups: dict[Position, list[str]] = {Position(): list(found)}
+    of_splits = {split: quantities(frozen, split) for split in others or [TEST]}
+    groups: dict[Position, list[str]] = {Position(): list(of_splits)}
     for split in others:
         corruption, _, severity = split.rpartition("-")
         for group in (Position(corruption=corruption), Position(severity=int(severity))):
@@ -44,7 +44,7 @@ def norm_ood(frozen: Frozen, *, k: PositiveInt = 200) -> ProbeResult:
     values, counts = {}, {}
     for group, splits in groups.items():
         for place, measure in enumerate(MEASURES):
-            of_others = [found[split][place] for split in splits]
+            of_others = [of_splits[split][place] for split in splits]
             of_all = np.concatenate([own[place], *of_others])
             is_own = np.arange(len(of_all)) < len(own[place])
             key = reading(measure, **group)

@@ -30,7 +30,7 @@ class ProbeResult(NamedTuple):
     n: int = 0
     """Number of test images behind the values; 0 if there are none."""
     counts: Mapping[str, int] = MappingProxyType({})
-    """The same by key of ``values``, where a value is of a part of them."""
+    """Numbers of test images behind single values, by key of ``values``, where these are fewer."""
 
 
 def reading(measure: str, **readings: Scalar) -> str:

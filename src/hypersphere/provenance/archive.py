@@ -40,9 +40,8 @@ def pack(plan: Plan, weights: bool = False) -> Path:
         raise HypersphereError(f"{root / citation.FILE}: the file is missing")
     folder = f"hypersphere-{cited.version}-{plan.config.scale_name}"
     target = root / f"{folder}.zip"
-    lock = FileLock(
-        Path(_git(root, "rev-parse", "--absolute-git-dir").strip()) / "hypersphere-archive.lock"
-    )
+    git = _git(root, "rev-parse", "--absolute-git-dir").strip()
+    lock = FileLock(Path(git) / "hypersphere-archive.lock")
     try:
         with lock.acquire(timeout=0):
             files.sweep(root, f"{target.name}*")  # what a killed one left
@@ -55,77 +54,69 @@ def pack(plan: Plan, weights: bool = False) -> Path:
 
 
 def _results(plan: Plan, weights: bool) -> dict[Path, str]:
-    """The results to pack, sorted, each with its sha256. What lies among them and is none is named."""
+    """The results to pack, sorted, each with its sha256. Whatever else lies among them is named."""
     results = plan.config.results
     if not any(results.glob("claims.*")):
         raise HypersphereError(f"{results}: has no finished results; run make reproduce first")
-    found = contents.recorded(plan)
+    checksums = contents.recorded(plan)
     for manifest in contents.manifests(plan, weights):
         try:
-            found |= contents.listed(manifest)
+            checksums |= contents.listed(manifest)
         except HypersphereError as error:
             raise HypersphereError(f"{error}{MENDING}") from None
-    apart = {results / "batches"} if weights else {results / "batches", results / "runs"}
-    for path in contents.others(results, found.keys() | apart):
-        said = in_one_line(str(path.relative_to(plan.config.root)))
-        print(f"left out: {said}: no manifest lists it", file=sys.stderr)
-    return dict(sorted(found.items()))
+    apart = {results / "batches"}
+    if not weights:
+        apart.add(results / "runs")
+    for path in contents.others(results, checksums.keys() | apart):
+        name = in_one_line(str(path.relative_to(plan.config.root)))
+        print(f"left out: {name}: no manifest lists it", file=sys.stderr)
+    return dict(sorted(checksums.items()))
 
 
 def _write(plan: Plan, target: Path, folder: str, weights: bool) -> None:
     root = plan.config.root
-    if changed := _git(root, "status", "--porcelain").splitlines():
+    for line in _git(root, "status", "--porcelain").splitlines():
         raise HypersphereError(
-            f"{root / changed[0][3:]}: differs from the commit; commit or undo it, then pack again"
+            f"{root / line[3:]}: differs from the commit; commit or undo it, then pack again"
         )
-    made = _results(plan, weights)
-    time = datetime.fromtimestamp(int(_git(root, "log", "-1", "--format=%ct")), UTC).timetuple()[:6]
+    results = _results(plan, weights)
+    committed = int(_git(root, "log", "-1", "--format=%ct"))
+    time = datetime.fromtimestamp(committed, UTC).timetuple()[:6]
     beside = target.with_name(f"{target.name}.sha256")
     with files.replacing(target) as temporary:
-        _git(
-            root,
-            "archive",
-            "--format=zip",
-            f"--prefix={folder}/",
-            f"--output={temporary.resolve()}",
-            "HEAD",
-        )
+        output = f"--output={temporary.resolve()}"
+        _git(root, "archive", "--format=zip", f"--prefix={folder}/", output, "HEAD")
         with zipfile.ZipFile(temporary, "a") as archive:
 
             def add(name: str, content: bytes) -> None:
                 entry = zipfile.ZipInfo(f"{folder}/{name}", time)
+                entry.compress_type = zipfile.ZIP_DEFLATED
                 # Unix, on every system
-                entry.compress_type, entry.create_system = zipfile.ZIP_DEFLATED, 3
+                entry.create_system = 3
                 entry.external_attr = 0o100644 << 16
                 archive.writestr(entry, content)
 
-            for path, checksum in made.items():
+            for path, checksum in results.items():
                 add(path.relative_to(root).as_posix(), _checked(path, checksum))
-            names = [name for name in archive.namelist() if not name.endswith("/")]
-            sums = [
-                f"{hashlib.sha256(archive.read(name)).hexdigest()}  {name.partition('/')[2]}\n"
-                for name in names
-            ]
-            add("SHA256SUMS", "".join(sums).encode())
-        beside.unlink(missing_ok=True)  # that of an older archive must not outlive it
+            sums = ""
+            for name in archive.namelist():
+                if not name.endswith("/"):
+                    checksum = hashlib.sha256(archive.read(name)).hexdigest()
+                    sums += f"{checksum}  {name.removeprefix(f'{folder}/')}\n"
+            add("SHA256SUMS", sums.encode())
+        beside.unlink(missing_ok=True)  # an older archive's checksum must not outlive it
     files.write_text(beside, f"{files.sha256(target)}  {target.name}\n")
 
 
 def _checked(path: Path, checksum: str) -> bytes:
     """The bytes of a result, which are those that its manifest lists."""
-    if not path.is_file():  # a pipe or a socket is none
-        raise HypersphereError(f"{path}: the file is missing{MENDING}")
-    try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise HypersphereError(f"{path}: cannot be read ({error.strerror})") from None
-    if hashlib.sha256(content).hexdigest() != checksum:
-        raise HypersphereError(f"{path}: the file's bytes differ from its manifest{MENDING}")
-    return content
+    if problem := files.problem(path, checksum):
+        raise HypersphereError(f"{path}: {problem}{MENDING}")
+    return path.read_bytes()
 
 
 def _git(root: Path, *arguments: str) -> str:
-    """The output of git, which writes local times into a zip: here those of UTC."""
+    """The output of git, which writes local times into a zip: here UTC is local."""
     # whatever the user has set
     own = ("-c", "core.autocrlf=false", "-c", "core.attributesFile=/dev/null")
     variables = os.environ | {"TZ": "UTC"}
@@ -134,9 +125,8 @@ def _git(root: Path, *arguments: str) -> str:
             ["git", *own, *arguments], cwd=root, env=variables, capture_output=True, check=True
         )
     except (OSError, subprocess.CalledProcessError) as error:
-        said = " ".join(os.fsdecode(getattr(error, "stderr", b"") or str(error).encode()).split())
-        why = f" ({said})" if said else ""
+        words = os.fsdecode(getattr(error, "stderr", b"")) or str(error)
         raise HypersphereError(
-            f"{root}: packing an archive needs git and a checkout with a commit{why}"
+            f"{root}: packing an archive needs git and a checkout with a commit ({' '.join(words.split())})"
         ) from None
     return os.fsdecode(done.stdout)

@@ -3,8 +3,8 @@
 The archive packs what is listed here, and `hypersphere verify` names the rest.
 """
 
-import os
 from collections.abc import Collection, Iterator
+from itertools import chain
 from pathlib import Path
 
 from hypersphere import files
@@ -15,15 +15,15 @@ from hypersphere.provenance import markers
 
 def manifests(plan: Plan, weights: bool) -> list[Path]:
     """The manifests of all results of a scale, whatever ``only`` chooses; ``weights``: those of runs, too."""
-    studied = [
-        (paper, name) for paper in plan.config.papers for name in plan.config.exact_artifacts(paper)
-    ]
-    runs = list(plan.runs.values()) if plan.records is None else []
-    found = [
-        *markers.of_tables(plan, plan.made_artifacts, studied),
-        *markers.evaluations(plan, runs),
-    ]
-    return found + [plan.run_folder(run.name) / MANIFEST for run in runs if weights]
+    studied = []
+    for paper in plan.config.papers:
+        studied += [(paper, name) for name in plan.config.exact_artifacts(paper)]
+    paths = markers.of_tables(plan, plan.made_artifacts, studied)
+    if plan.records is None:
+        runs = list(plan.runs.values())
+        paths += markers.evaluations(plan, runs)
+        paths += [plan.run_folder(run.name) / MANIFEST for run in runs if weights]
+    return paths
 
 
 def listed(manifest: Path) -> dict[Path, str]:
@@ -31,17 +31,15 @@ def listed(manifest: Path) -> dict[Path, str]:
 
     A run's settings and times, which are no results, are listed while they are as they were written.
     """
-    content, folder = files.read_sealed(manifest), manifest.parent
-    found = {manifest: files.sha256(manifest)}
-    found |= {
-        folder / name: checksum for name, checksum in files.mapping(content.get("files")).items()
-    }
-    beside = {
-        folder / name: checksum for name, checksum in files.mapping(content.get("beside")).items()
-    }
-    return found | {
-        path: checksum for path, checksum in beside.items() if files.problem(path, checksum) is None
-    }
+    content = files.read_sealed(manifest)
+    checksums = {manifest: files.sha256(manifest)}
+    for name, checksum in content.get("files", {}).items():
+        checksums[manifest.parent / name] = checksum
+    for name, checksum in content.get("beside", {}).items():
+        path = manifest.parent / name
+        if files.problem(path, checksum) is None:
+            checksums[path] = checksum
+    return checksums
 
 
 def recorded(plan: Plan) -> dict[Path, str]:
@@ -59,14 +57,13 @@ def others(results: Path, known: Collection[Path]) -> Iterator[Path]:
 
     Locks and empty folders are not named.
     """
-    holding = {folder for path in known for folder in path.parents}
-    for folder, folders, names in os.walk(results, followlinks=True):
-        here = Path(folder)
-        for name in sorted([*folders, *names]):
-            path = here / name
-            empty = path.is_dir() and not path.is_symlink() and next(path.rglob("*"), None) is None
-            if not (path in holding or path in known or name.endswith(".lock") or empty):
+    holding = {results, *chain.from_iterable(path.parents for path in known)}
+    for folder in sorted(holding - {*known}):
+        if not (folder.is_dir() and folder.is_relative_to(results)):
+            continue
+        for path in sorted(folder.iterdir()):
+            if path in holding or path in known or path.name.endswith(".lock"):
+                continue
+            empty = path.is_dir() and not path.is_symlink() and not any(path.iterdir())
+            if not empty:
                 yield path
-        folders[:] = sorted(
-            name for name in folders if here / name in holding and here / name not in known
-        )

@@ -37,11 +37,15 @@ def counted(modules: Iterable[str]) -> dict[str, str]:
     These are the checksums of published files by their names, and the sha256 of files of which every byte counts.
     """
     readers = {module.partition(".datasets.")[2] for module in modules}
-    found = {path.name: files.sha256(path) for reader, path in WHOLE.items() if reader in readers}
+    checksums = {}
+    for reader, path in WHOLE.items():
+        if reader in readers:
+            checksums[path.name] = files.sha256(path)
     for row in (*rows(TABLE), *rows(CHECKSUMS)):
         if row["file"] and row["reader"] in readers:
-            found["/".join(row[key] for key in ("dataset", "file") if key in row)] = row["checksum"]
-    return found
+            file = f"{row['dataset']}/{row['file']}" if "dataset" in row else row["file"]
+            checksums[file] = row["checksum"]
+    return checksums
 
 
 @cache
@@ -55,10 +59,8 @@ def listed(source: Component, root: Path) -> str | None:
     pattern = registry.read_constant("datasets", source.name, "LISTED", None)
     if pattern is None:
         return None
-    parameters = (
-        registry.schema("datasets", source.name).model_validate(source.parameters).model_dump()
-    )
-    folder = root / pattern.format(**parameters)
+    parameters = registry.schema("datasets", source.name).model_validate(source.parameters)
+    folder = root / pattern.format(**parameters.model_dump())
     return listing(folder) if folder.is_dir() else None
 
 
@@ -75,14 +77,15 @@ def listing(folder: Path) -> str:
 
 def entries(folder: Path, prefix: str = "", depth: int = DEPTH) -> Iterator[tuple[str, int, int]]:
     """Path below ``folder``, size and time of change of each file that is not hidden; a folder's path ends in /."""
-    with os.scandir(folder) as found:
-        for entry in found:
+    with os.scandir(folder) as listed:
+        for entry in listed:
+            path = f"{prefix}{entry.name}"
             if entry.name.startswith("."):
                 continue
             if entry.is_dir():
-                yield f"{prefix}{entry.name}/", 0, 0
+                yield f"{path}/", 0, 0
                 if depth:
-                    yield from entries(Path(entry.path), f"{prefix}{entry.name}/", depth - 1)
+                    yield from entries(Path(entry.path), f"{path}/", depth - 1)
             else:
                 status = entry.stat(follow_symlinks=os.path.exists(entry.path))
-                yield f"{prefix}{entry.name}", status.st_size, status.st_mtime_ns
+                yield path, status.st_size, status.st_mtime_ns

@@ -15,7 +15,7 @@ from typing import Any
 
 from hypersphere import files
 from hypersphere.config import claims, paper_code, registry
-from hypersphere.config.artifacts import HISTORY, Paper, Protocol, Studied
+from hypersphere.config.artifacts import HISTORY, Protocol, Studied
 from hypersphere.config.plan import MANIFEST, BatchOfRuns, Plan
 from hypersphere.config.project import OF_JOBS, Config
 from hypersphere.config.run import Dataset, Run
@@ -26,14 +26,24 @@ WRITER = "hypersphere.report.writer"
 """Writes the files of every artifact; the module of the artifact's kind gives what is in them."""
 EXACT_CLAIMS = "hypersphere.statistics.exact_claims"
 """Judges the claims that theorems and exact studies answer."""
+PACKAGES = (
+    "torch",
+    "torchvision",
+    "numpy",
+    "safetensors",
+    "pytorch_optimizer",
+    "hypersphere",
+)
+"""The packages whose versions a manifest names."""
+VECTOR = ("avx", "amx", "fma", "asimd", "sve", "sse4")
+"""How the names of a processor's vector instructions begin, which change floating-point results."""
 
 
 def run_digest(run: Run) -> str:
     """Digest of all code that decides a run's bytes, given its data."""
-    common = "hypersphere.training.weights", "hypersphere.training.determinism"
-    return code_digest(
-        *common, *(registry.module_name(kind, name) for kind, name in run.components)
-    )
+    components = [registry.module_name(kind, name) for kind, name in run.components]
+    common = ("hypersphere.training.weights", "hypersphere.training.determinism")
+    return code_digest(*common, *components)
 
 
 def batch_digest(batch: BatchOfRuns) -> str:
@@ -45,7 +55,8 @@ def dataset_digest(dataset: Dataset) -> str:
     """Digest of all code and checksums that decide a dataset's bytes."""
     assert dataset.source is not None
     modules = ("hypersphere.datasets.store", registry.module_name("datasets", dataset.source.name))
-    code, data = code_digest(*modules), data_files.counted(closure(modules))
+    code = code_digest(*modules)
+    data = data_files.counted(closure(modules))
     return files.digest([code, data]) if data else code
 
 
@@ -76,17 +87,13 @@ def evaluation_digest(plan: Plan, batch: BatchOfRuns) -> str:
 
     What decides the evaluations of raw pixels beside them is among it.
     """
-    asked = [
-        (run, digest, one)
-        for run in batch.runs
-        for digest, one in plan.evaluations[run.name].items()
-    ]
-    return files.digest(
-        [
-            [run.name, digest, sorted(one.at), protocol_digest(one.protocol, run)]
-            for run, digest, one in asked
-        ]
-    )
+    evaluations = []
+    for run in batch.runs:
+        for digest, one in plan.evaluations[run.name].items():
+            evaluations.append(
+                [run.name, digest, sorted(one.at), protocol_digest(one.protocol, run)]
+            )
+    return files.digest(evaluations)
 
 
 def theory_digest(plan: Plan) -> str:
@@ -95,24 +102,34 @@ def theory_digest(plan: Plan) -> str:
     code = code_digest("hypersphere.exact.theorems", EXACT_CLAIMS, *stated)
     printed = []
     for paper in plan.config.papers:
-        listed = claims.load(plan.config.claims_file(paper))
-        printed += [claim.model_dump(mode="json") for claim in listed if claim.kind == "theorem"]
+        for claim in claims.load(plan.config.claims_file(paper)):
+            if claim.kind == "theorem":
+                printed.append(claim.model_dump(mode="json"))
     return files.digest([code, printed])
 
 
 def simulation_digest(plan: Plan, paper: str) -> str:
     """Digest of a paper's exact artifacts, labels and sentences, and of all code and rules of results and claims."""
-    studies = (plan.config.study_code(paper, name).compute for name in plan.config.studies(paper))
-    declared = plan.config.papers[paper]
-    asked = {
-        name: one.model_dump(mode="json")
-        for name, one in plan.config.exact_artifacts(paper).items()
-    }
-    read = [plan.config.sentences_file(paper), plan.config.audit_file(paper)]
+    config = plan.config
+    declared = config.papers[paper]
+    artifacts = {}
+    for name, artifact in config.exact_artifacts(paper).items():
+        artifacts[name] = artifact.model_dump(mode="json")
+    open_choices = {name: len(choices) for name, choices in declared.open_choices.items()}
+    judged_by = [open_choices, _rules(config)]
+    sentences = file_digest(config.sentences_file(paper))
+    audit = file_digest(config.audit_file(paper))
+    studies = [config.study_code(paper, name).compute for name in config.studies(paper)]
     code = code_digest("hypersphere.exact.studies", EXACT_CLAIMS, *studies)
-    judged_by = [_choices_left(declared), _rules(plan.config)]
     return files.digest(
-        [asked, declared.labels, judged_by, *(file_digest(str(one)) for one in read), code]
+        [
+            artifacts,
+            declared.labels,
+            judged_by,
+            sentences,
+            audit,
+            code,
+        ]
     )
 
 
@@ -121,33 +138,52 @@ def artifact_digest(plan: Plan, paper: str, artifact: str) -> str:
     document = plan.config.papers[paper]
     declared = document.artifacts[artifact]
     module = registry.module_name("kinds", declared.draw)
-    asked: list[Any] = [paper, artifact, declared.model_dump(mode="json")]
-    asked += [document.title, document.datasets, document.labels]
+    declaration = [
+        paper,
+        artifact,
+        declared.model_dump(mode="json"),
+        document.title,
+        document.datasets,
+        document.labels,
+    ]
     if isinstance(declared, Studied):
-        return files.digest(
-            [asked, code_digest(WRITER, module, plan.config.study_code(paper, declared.study).draw)]
-        )
-    cells, runs = [], set[str]()
+        draw = plan.config.study_code(paper, declared.study).draw
+        return files.digest([declaration, code_digest(WRITER, module, draw)])
+    cells = []
+    runs = set()
     for cell in (*plan.artifacts[paper, artifact], *plan.controls[paper, artifact]):
-        name, measured_by = (
-            cell.run.name if cell.run else "",
-            cell.how.digest if cell.how else HISTORY,
-        )
+        name = cell.run.name if cell.run else ""
+        measured_by = cell.how.digest if cell.how else HISTORY
         cells.append([cell.text, name, cell.epoch, cell.missing, measured_by])
         runs.add(name)
-    recorded = [  # none where numbers come from runs here
-        files.digest(
-            [record.seal, [one.model_dump() for one in (*record.evaluations, *record.pixels)]]
-        )
-        for name in sorted(runs)
-        for record in (plan.records or {}).get(name, ())
-    ]
-    if plan.records is not None:
-        recorded.append(file_digest(str(plan.config.evidence / "datasets.csv")))
     code = code_digest(
         "hypersphere.statistics.measure", "hypersphere.statistics.judge", WRITER, module
     )
-    return files.digest([asked, _choices_left(document), cells, _scale(plan), *recorded, code])
+    recorded = _recorded(plan, runs)
+    # a column of claims
+    open_choices = {name: len(choices) for name, choices in document.open_choices.items()}
+    return files.digest(
+        [
+            declaration,
+            open_choices,
+            cells,
+            _scale(plan),
+            *recorded,
+            code,
+        ]
+    )
+
+
+def _recorded(plan: Plan, runs: set[str]) -> list[str]:
+    """Digests of what records say of runs and their datasets; none where numbers come from runs here."""
+    if plan.records is None:
+        return []
+    digests = []
+    for name in sorted(runs):
+        for record in plan.records.get(name, ()):
+            answers = [one.model_dump() for one in (*record.evaluations, *record.pixels)]
+            digests.append(files.digest([record.seal, answers]))
+    return [*digests, file_digest(plan.config.evidence / "datasets.csv")]
 
 
 def studies_digest(plan: Plan, paper: str) -> str:
@@ -157,24 +193,17 @@ def studies_digest(plan: Plan, paper: str) -> str:
     )
 
 
-def _choices_left(paper: Paper) -> dict[str, int]:
-    """How many choices a document leaves open, by method: a column of claims."""
-    return {name: len(choices) for name, choices in paper.open_choices.items()}
-
-
 def claims_digest(plan: Plan) -> str:
     """Digest of all that judging the claims reads, except measurements."""
-    cells = {f"{p}/{a}": artifact_digest(plan, p, a) for p, a in plan.artifacts}
-    return files.digest(
-        [cells, _choices(plan.config), _scale(plan), code_digest("hypersphere.statistics.judge")]
-    )
+    cells = [artifact_digest(plan, *key) for key in plan.artifacts]
+    code = code_digest("hypersphere.statistics.judge")
+    return files.digest([cells, _choices(plan.config), _scale(plan), code])
 
 
 def scorecard_digest(plan: Plan, *texts: str) -> str:
     """Digest of all that the page of a scale shows, except results: code, kinds, texts, labels, scale."""
-    return files.digest(
-        [*_page(plan.config, "hypersphere.report.scorecard", texts), claims_digest(plan)]
-    )
+    page = _page(plan.config, "hypersphere.report.scorecard", texts)
+    return files.digest([*page, claims_digest(plan)])
 
 
 def report_digest(config: Config, *texts: str) -> str:
@@ -190,20 +219,22 @@ def _choices(config: Config) -> Any:
 
 def _page(config: Config, page: str, texts: Iterable[str]) -> list[Any]:
     """The code and the texts of a page."""
-    declared = {
-        artifact.draw for paper in config.papers.values() for artifact in paper.artifacts.values()
-    }
-    drawings = {
-        config.study_code(p, name).draw for p in config.papers for name in config.studies(p)
-    }
+    kinds: set[str] = set()
+    drawings: set[str] = set()
+    for name, paper in config.papers.items():
+        kinds.update(artifact.draw for artifact in paper.artifacts.values())
+        drawings.update(config.study_code(name, study).draw for study in config.studies(name))
     front = paper_code.front()
-    kinds = [registry.module_name("kinds", draw) for draw in sorted(declared)]
-    code = code_digest(page, *kinds, *drawings, *([front] if front else []))
-    root = config.root
+    if front:
+        drawings.add(front)
+    modules = [registry.module_name("kinds", kind) for kind in sorted(kinds)]
+    code = code_digest(page, *modules, *sorted(drawings))
     listed = []
-    for file in (root / text for text in texts):
-        name = file.relative_to(root).as_posix() if file.is_relative_to(root) else file.name
-        listed.append([name, file_digest(str(file))])
+    for text in texts:
+        file = config.root / text
+        inside = file.is_relative_to(config.root)
+        name = file.relative_to(config.root).as_posix() if inside else file.name
+        listed.append([name, file_digest(file)])
     return [code, listed]
 
 
@@ -215,12 +246,8 @@ def records_digest(config: Config, scale: str) -> str:
         read += [config.paper_file(paper), config.claims_file(paper), config.answers_file(paper)]
         read += [*place.glob("scales/*.yaml"), *place.glob("selected/*.csv")]
     read += (config.root / "evidence" / scale).glob("*.csv")
-    return files.digest(
-        [
-            code_digest("hypersphere.statistics.judged_records"),
-            [file_digest(str(one)) for one in sorted({*read})],
-        ]
-    )
+    code = code_digest("hypersphere.statistics.judged_records")
+    return files.digest([code, [file_digest(file) for file in sorted({*read})]])
 
 
 def _scale(plan: Plan) -> Any:
@@ -232,33 +259,33 @@ def _rules(config: Config) -> Any:
     return files.read_yaml(config.root / "config" / "statistics.yaml")
 
 
-def file_digest(path: str) -> str:
+def file_digest(file: Path | str) -> str:
     """Digest of a template's bytes, or ``missing``."""
-    return files.sha256(Path(path))[:16] if Path(path).is_file() else "missing"
+    return files.sha256(Path(file))[:16] if Path(file).is_file() else "missing"
 
 
 def environment() -> dict[str, Any]:
     """Versions, the processor, and the instructions that torch computes with, for the manifest."""
     from torch.backends import cpu  # whoever asks has trained or measured with it
 
-    packages = ("torch", "torchvision", "numpy", "safetensors", "pytorch_optimizer", "hypersphere")
-    versions = dict.fromkeys(packages, "not installed")
-    for name in packages:
+    versions = dict.fromkeys(PACKAGES, "not installed")
+    for name in versions:
         with contextlib.suppress(metadata.PackageNotFoundError):
             versions[name] = metadata.version(name)
     # of Linux; elsewhere the processor's vector instruction sets are not known
     about = Path("/proc/cpuinfo")
     lines = about.read_text().splitlines() if about.exists() else []
-    flags = next(
-        (line.split(":")[1].split() for line in lines if line.startswith(("flags", "Features"))), []
-    )
-    vector = ("avx", "amx", "fma", "asimd", "sve", "sse4")  # they change floating-point results
+    flags = []
+    for line in lines:
+        if line.startswith(("flags", "Features")):
+            flags = line.partition(":")[2].split()
+            break
     return {
         "python": platform.python_version(),
         "packages": versions,
         "platform": sys.platform,
         "machine": platform.machine(),
-        "processor_flags": sorted(flag for flag in flags if flag.startswith(vector)),
+        "processor_flags": sorted(flag for flag in flags if flag.startswith(VECTOR)),
         "instructions": cpu.get_cpu_capability(),
         "cores": os.cpu_count(),
     }

@@ -4,26 +4,28 @@ import csv
 import io
 import math
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
 from filelock import FileLock
 
 from hypersphere import files
 from hypersphere.config import records
 from hypersphere.config.cells import confirms, on_pixels, raw_pixels
 from hypersphere.config.plan import Plan
-from hypersphere.config.records import Measurement, Record, TextRow
+from hypersphere.config.records import How, Measurement, Record, TextRow
 from hypersphere.config.run import Run
-from hypersphere.config.validation import not_one_of, validate
+from hypersphere.config.validation import not_one_of, read_table, validate
 from hypersphere.errors import HypersphereError
-from hypersphere.provenance import tables as tidy
 from hypersphere.provenance.manifest import check_evaluation, check_run
+from hypersphere.provenance.tables import EVALUATION
 
 ONCE = ("status", "epochs", "level", "data", "files", "history")
 """What two records of one key must share. The first's times, plan and number of cores stay."""
+OF_PLACE = ("value", "n_test", "classes", "status")
+"""What two answers at one place must share."""
 
 
 def pack(plan: Plan, run: Run) -> Path:
@@ -31,92 +33,81 @@ def pack(plan: Plan, run: Run) -> Path:
 
     With it go the answers of raw pixels to the same protocols.
     """
-    folder, config = plan.run_folder(run.name), plan.config
     manifest = check_run(plan, run.name)
-    copied = (
-        "name",
-        "status",
-        "epochs",
-        "code",
-        "data",
-        "files",
-        "device",
-        "numerics",
-        "environment",
-    )
-    content: dict[str, Any] = {key: manifest[key] for key in (*copied, "seconds", "peak_memory_mb")}
-    content |= {
-        "scale": config.scale_name,
-        "level": config.scale.level,
-        "run": run.model_dump(mode="json"),
-    }
-    with (folder / "history.csv").open(encoding="utf-8", newline="") as handle:
-        rows = [{key: float(value) for key, value in row.items()} for row in csv.DictReader(handle)]
-    history = [
-        {key: value if math.isfinite(value) else None for key, value in row.items()} for row in rows
-    ]
-    measured_by: dict[str, Any] = {}
-    counted: dict[str, Any] = {}
-    data: dict[str, str] = {}
-    """By the name of a dataset: how many of its images are repeated, and its digest."""
-
-    def answers(subject: str, digest: str) -> list[dict[str, Any]]:
-        """The rows of one file of evaluations, each with the digest of how it was measured."""
-        path = plan.evaluation_file(subject, digest)
-        manifest = check_evaluation(path)
-        about = {
-            key: manifest[key] for key in ("protocol", "code", "device", "threads", "environment")
-        }
-        by = files.digest(about, 8)
-        measured_by[by] = about
-        counted.update(
-            {name: counts for name, counts in manifest.get("repeated", {}).items() if counts}
-        )
-        data.update(manifest["data"])
-        table = pd.read_csv(
-            path, dtype={"n_test": "Int64", "classes": "Int64", "reading": "str", "protocol": "str"}
-        )
-        rows = (
-            table.drop(columns="run")
-            .assign(reading=table["reading"].fillna(""), by=by)
-            .astype(object)
-        )
-        return tidy.rows(rows.where(rows.notna(), None))
-
-    evaluations, pixels = [], []
+    answers = _Answers(plan)
+    evaluations: list[TextRow] = []
+    pixels: list[TextRow] = []
     for digest, asked in plan.evaluations[run.name].items():
-        evaluations += answers(run.name, digest)
-        for dataset in (
-            sorted({target for _, target in asked.at}) if on_pixels(asked.protocol) else ()
-        ):
-            pixels += [
-                row for row in answers(raw_pixels(dataset), digest) if row["target"] == dataset
-            ]
-    shown = [cell for cell in plan.cells if cell.run is not None and cell.run.name == run.name]
-    confirmed = {plans[0] for cell in shown if (plans := confirms(cell, config))}
+        evaluations += answers.read(run.name, digest)
+        if on_pixels(asked.protocol):
+            for dataset in sorted({target for _, target in asked.at}):
+                measured = answers.read(raw_pixels(dataset), digest)
+                pixels += [row for row in measured if row["target"] == dataset]
+    content = {field: manifest[field] for field in Record.model_fields if field in manifest}
     content |= {
-        "plan": ";".join(sorted(confirmed)),
-        "history": history,
-        "evaluated_by": measured_by,
+        "scale": plan.config.scale_name,
+        "level": plan.config.scale.level,
+        "run": run.model_dump(mode="json"),
+        "plan": ";".join(_confirmed(plan, run)),
+        "history": _history(plan.run_folder(run.name)),
+        "evaluations": evaluations,
+        "pixels": pixels,
+        "evaluated_by": answers.evaluated_by,
     }
-    record = validate(Record, content | {"evaluations": evaluations, "pixels": pixels}, folder)
+    record = validate(Record, content, plan.run_folder(run.name))
     target = folder_of(plan)
     record.check(target)
-    add(
-        target,
-        [record],
-        plan,
-        [_dataset(plan, name, data[name], counted[name]) for name in sorted(counted)],
-    )
+    datasets = [answers.datasets[name] for name in sorted(answers.datasets)]
+    add(target, [record], plan, datasets)
     return target
 
 
-def _dataset(plan: Plan, name: str, data: str, counts: dict[str, Any]) -> TextRow:
-    return {
-        "dataset": plan.datasets[name].folder,
-        "data": data,
-        "counts": files.canonical_json(counts),
-    }
+class _Answers:
+    """The answers of probes, read from their files, with what was said beside them."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        self.evaluated_by: dict[str, Any] = {}
+        """How they were measured, by its digest."""
+        self.datasets: dict[str, TextRow] = {}
+        """The row of datasets.csv of each dataset whose repeated images were counted, by its name."""
+
+    def read(self, subject: str, protocol: str) -> list[TextRow]:
+        """The answers of a run, or of raw pixels, by one protocol, as text."""
+        path = self.plan.evaluation_file(subject, protocol)
+        manifest = check_evaluation(path)
+        how = {field: manifest[field] for field in How.model_fields}
+        by = files.digest(how, 8)
+        self.evaluated_by[by] = how
+        for name, counts in manifest.get("repeated", {}).items():
+            if counts:
+                self.datasets[name] = {
+                    "dataset": self.plan.datasets[name].folder,
+                    "data": manifest["data"][name],
+                    "counts": files.canonical_json(counts),
+                }
+        fields = [field for field in EVALUATION if field != "run"]
+        rows = read_table(path, EVALUATION)
+        return [{**{field: row[field] for field in fields}, "by": by} for row in rows]
+
+
+def _history(folder: Path) -> list[dict[str, str | None]]:
+    """What a run recorded after each epoch, as text; None: a number that is not finite."""
+    rows = []
+    text = io.StringIO(files.read_text(folder / "history.csv"), newline="")
+    for row in csv.DictReader(text):
+        finite = [field for field in row if math.isfinite(float(row[field]))]
+        rows.append(dict.fromkeys(row) | {field: row[field] for field in finite})
+    return rows
+
+
+def _confirmed(plan: Plan, run: Run) -> list[str]:
+    """The studies that a run confirms, each with its plan's digest, sorted."""
+    named = set()
+    for cell in plan.cells:
+        if cell.run is not None and cell.run.name == run.name:
+            named.update(confirms(cell, plan.config)[:1])
+    return sorted(named)
 
 
 def folder_of(plan: Plan) -> Path:
@@ -126,8 +117,9 @@ def folder_of(plan: Plan) -> Path:
     taken for evidence.
     """
     changed = plan.config.scale_name != plan.config.settings.scale
-    kept = plan.config.scale.level != "quick" and not changed
-    return plan.config.evidence if kept else plan.config.results / records.FOLDER
+    if plan.config.scale.level == "quick" or changed:
+        return plan.config.results / records.FOLDER
+    return plan.config.evidence
 
 
 def add(
@@ -145,18 +137,12 @@ def add(
         folder.mkdir(parents=True, exist_ok=True)
     with FileLock(folder / ".lock"):
         files.sweep(folder)
-        of_scale = plan.config.scale_name, plan.config.scale.level
-        there = {one.key: one for one in records.read_folder(folder, *of_scale, writing=True)}
+        scale, level = plan.config.scale_name, plan.config.scale.level
+        there = {one.key: one for one in records.read_folder(folder, scale, level, writing=True)}
         tables = records.read_tables(folder, writing=True)
+        counted = _not_there(folder, tables["datasets"], datasets)
+        tables["datasets"] += counted
         changed = []
-        known = {row["dataset"]: row for row in tables["datasets"]}
-        for row in datasets:
-            for field in ("data", "counts"):
-                if known.setdefault(row["dataset"], row)[field] != row[field]:
-                    where = f"{folder / 'datasets.csv'}: {row['dataset']}"
-                    raise HypersphereError(f"{where}: {field}: differs from the row that is there")
-        added = [row for row in known.values() if row not in tables["datasets"]]
-        tables["datasets"] += added
         for record in new:
             old = there.get(record.key)
             rows = _missing(folder, old, record) if old else records.rows(record)
@@ -164,47 +150,71 @@ def add(
                 changed.append(record)
                 for name in rows:
                     tables[name] += rows[name]
-        records.check_together(folder, [*there.values(), *new], plan.config.scale.level)
-        for name, columns in records.TABLES.items() if changed or added else ():
-            # A machine is there once, in whatever order the file before had its columns.
-            distinct = dict.fromkeys(
-                tuple(row[column] for column in columns) for row in tables[name]
-            )
-            text = io.StringIO(newline="")
-            csv.writer(text, lineterminator="\n").writerows([columns, *distinct])
-            files.write_text(folder / f"{name}.csv", text.getvalue())
+        records.check_together(folder, [*there.values(), *new])
+        if changed or counted:
+            _write(folder, tables)
         return changed
+
+
+def _write(folder: Path, tables: Mapping[str, list[TextRow]]) -> None:
+    """Write all tables, in which each row is once: several records name one machine."""
+    for name, columns in records.TABLES.items():
+        # In the order of our columns, whatever the file had before.
+        distinct = dict.fromkeys(map(itemgetter(*columns), tables[name]))
+        text = io.StringIO(newline="")
+        csv.writer(text, lineterminator="\n").writerows([columns, *distinct])
+        files.write_text(folder / f"{name}.csv", text.getvalue())
+
+
+def _not_there(folder: Path, there: list[TextRow], given: Iterable[TextRow]) -> list[TextRow]:
+    """The rows of datasets that a folder does not have yet; one that differs from what is there is refused."""
+    known = {row["dataset"]: row for row in there}
+    for row in given:
+        for field in ("data", "counts"):
+            if known.setdefault(row["dataset"], row)[field] != row[field]:
+                where = f"{folder / 'datasets.csv'}: {row['dataset']}"
+                raise HypersphereError(f"{where}: {field}: differs from the row that is there")
+    return [row for row in known.values() if row not in there]
 
 
 def _missing(folder: Path, old: Record, new: Record) -> dict[str, list[TextRow]]:
     """The rows of a record that its key does not have yet: new answers, and how they were measured."""
-
-    def check(table: str, field: str, before: object, after: object, of: str = "") -> None:
-        if before != after:
-            raise HypersphereError(
-                f"{folder / table}.csv: {new.name}: {field}: {of}differs from the record that is there, "
-                f"though both have the key {new.key}"
-            )
-
-    for field in ONCE:
-        check(
-            "history" if field == "history" else "runs",
-            field,
-            getattr(old, field),
-            getattr(new, field),
+    for table, field in _contradictions(old, new):
+        raise HypersphereError(
+            f"{folder / table}.csv: {new.name}: {field}differs from the record that is there, "
+            f"though both have the key {new.key}"
         )
-    left: dict[str, list[Measurement]] = {}
-    for of in ("evaluations", "pixels"):
-        there: dict[Any, Measurement] = {one.place: one for one in getattr(old, of)}
-        left[of] = [one for one in getattr(new, of) if one.place not in there]
-        for one in getattr(new, of):
-            for field in ("value", "n_test", "classes", "status") if one.place in there else ():
-                was, now = getattr(there[one.place], field), getattr(one, field)
-                check("measurements", field, was, now, f"{one} ({was} there, {now} given) ")
-    used = {one.by for of in left.values() for one in of}
-    measured_by = {by: how for by, how in new.evaluated_by.items() if by in used}
-    rows = records.rows(new.model_copy(update={**left, "evaluated_by": measured_by, "history": []}))
+    evaluations = _further(old.evaluations, new.evaluations)
+    pixels = _further(old.pixels, new.pixels)
+    used = {one.by for one in (*evaluations, *pixels)}
+    further = {
+        "evaluations": evaluations,
+        "pixels": pixels,
+        "evaluated_by": {by: how for by, how in new.evaluated_by.items() if by in used},
+        "history": [],
+    }
+    rows = records.rows(new.model_copy(update=further))
     return {**rows, "runs": []}
+
+
+def _further(old: Iterable[Measurement], new: Iterable[Measurement]) -> list[Measurement]:
+    """The new answers at places where nothing was measured before."""
+    places = {one.place for one in old}
+    return [one for one in new if one.place not in places]
+
+
+def _contradictions(old: Record, new: Record) -> Iterator[tuple[str, str]]:
+    """Where two records of one key differ: the table, and the field, with what each says of an answer."""
+    for field in ONCE:
+        if getattr(old, field) != getattr(new, field):
+            yield ("history" if field == "history" else "runs"), f"{field}: "
+    for there, given in ((old.evaluations, new.evaluations), (old.pixels, new.pixels)):
+        before = {one.place: one for one in there}
+        for one in given:
+            was = dict(before.get(one.place, one))
+            for field, now in one:
+                if field in OF_PLACE and was[field] != now:
+                    yield "measurements", f"{field}: {one} ({was[field]} there, {now} given) "
 
 
 def take_in(plan: Plan, folder: Path) -> list[Record]:
@@ -213,39 +223,41 @@ def take_in(plan: Plan, folder: Path) -> list[Record]:
     Each must be of this scale, and of what the config declares (``undeclared``). Returns the new or changed.
     """
     if not (folder / "runs.csv").exists() and not (folder / "runs.csv").is_symlink():
-        raise HypersphereError(
-            f"{folder}: holds no records ({', '.join(f'{name}.csv' for name in records.TABLES)})"
-        )
-    found = records.read_folder(folder, plan.config.scale_name, plan.config.scale.level)
-    for fault in undeclared(plan, found, folder):
+        tables = ", ".join(f"{name}.csv" for name in records.TABLES)
+        raise HypersphereError(f"{folder}: holds no records ({tables})")
+    incoming = records.read_folder(folder, plan.config.scale_name, plan.config.scale.level)
+    for fault in undeclared(plan, incoming, folder):
         raise HypersphereError(fault)
-    return add(plan.config.evidence, found, plan, records.read_tables(folder)["datasets"])
+    return add(plan.config.evidence, incoming, plan, records.read_tables(folder)["datasets"])
 
 
-def undeclared(plan: Plan, found: Iterable[Record], folder: Path) -> Iterator[str]:
+def undeclared(plan: Plan, every: Iterable[Record], folder: Path) -> Iterator[str]:
     """What records of a folder say that the config does not declare: a sentence of each such record.
 
     Nothing counts it. Where records are read it may be of an earlier config, and stays; it is not taken in.
     """
-    datasets, studies = plan.config.datasets, defaultdict[str, set[str]](set)
-    protocols = {one.digest for of in plan.protocols.values() for one in of.values()}
-    runs = set[str]()
+    protocols: set[str] = set()
+    for of_paper in plan.protocols.values():
+        protocols.update(protocol.digest for protocol in of_paper.values())
+    runs = set()
+    studies = defaultdict[str, set[str]](set)
     for cell in plan.cells:
         if cell.run is not None:
             runs.add(_but_its_seed(cell.run))
-            studies[cell.run.name] |= {*confirms(cell, plan.config)}
-    for record in found:
-        of_run, dataset = f"{folder / 'runs.csv'}: {record.name}", record.run.dataset
+            studies[cell.run.name].update(confirms(cell, plan.config))
+    for record in every:
+        of_run = f"{folder / 'runs.csv'}: {record.name}"
+        dataset = record.run.dataset
         strange = sorted({*record.plans} - studies[record.name])
-        measured = list(_undeclared_answers(record, protocols, datasets))
-        if dataset != datasets.get(dataset.name):
+        measured = _undeclared_answer(record, protocols, plan.config.datasets)
+        if dataset != plan.config.datasets.get(dataset.name):
             yield f"{of_run}: run: dataset: config/datasets.yaml declares no such {dataset.name}"
         elif _but_its_seed(record.run) not in runs:
             yield f"{of_run}: run: no artifact of scale {plan.config.scale_name} asks for it"
         elif strange:
             yield f"{of_run}: plan: no study has this run under {strange[0]}"
         elif measured:
-            yield f"{folder / 'measurements.csv'}: {record.name}: {measured[0]}"
+            yield f"{folder / 'measurements.csv'}: {record.name}: {measured}"
 
 
 def _but_its_seed(run: Run) -> str:
@@ -253,11 +265,13 @@ def _but_its_seed(run: Run) -> str:
     return run.model_dump_json(exclude={"seed"})
 
 
-def _undeclared_answers(
+def _undeclared_answer(
     record: Record, protocols: Collection[str], datasets: Collection[str]
-) -> Iterator[str]:
+) -> str | None:
+    """The first answer whose protocol or target is not declared, in words; None if all are declared."""
     for answer in (*record.evaluations, *record.pixels):
         if answer.protocol not in protocols:
-            yield f"protocol: {answer}: the config declares no {answer.protocol}"
-        elif answer.target not in datasets:
-            yield f"target: {not_one_of(answer.target, datasets)}"
+            return f"protocol: {answer}: the config declares no {answer.protocol}"
+        if answer.target not in datasets:
+            return f"target: {not_one_of(answer.target, datasets)}"
+    return None

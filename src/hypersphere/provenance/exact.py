@@ -11,7 +11,7 @@ from hypersphere.provenance import columns, tables
 from hypersphere.provenance.manifest import check_tidy
 
 CLAIMS = "claims.csv"
-"""Of a document's exact studies, beside its answers.csv: the claims that they answer, and their verdicts."""
+"""The claims that a document's exact studies answer, with their verdicts, beside answers.csv."""
 
 
 class Exact(NamedTuple):
@@ -19,7 +19,7 @@ class Exact(NamedTuple):
 
     folder: Path
     studies: Mapping[str, Path]
-    """By document, the folder of its exact studies: a table for each artifact, answers.csv and ``CLAIMS``."""
+    """The folder of each document's exact studies: a table for each artifact, answers.csv and ``CLAIMS``."""
 
     @property
     def theory(self) -> Path:
@@ -52,7 +52,7 @@ def claims(
     Nothing of other papers is read, because another job may be writing it.
     """
     files = [results.theory_claims, *(results.studies[paper] / CLAIMS for paper in papers)]
-    found = [
+    answered = [
         tables.read(check_tidy(file.parent, file.name), kinds) for file in files if file.is_file()
     ]
-    return pd.concat(found) if found else pd.DataFrame(columns=list(kinds))
+    return pd.concat(answered) if answered else pd.DataFrame(columns=list(kinds))

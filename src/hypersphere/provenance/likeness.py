@@ -10,15 +10,16 @@ MIXED = ("kind", "precision")
 
 def unlike(about: pd.DataFrame) -> list[str]:
     """Why runs (rows of runs.csv) cannot be compared: how they were made differs, or two of them are one; in words."""
-    kinds = (
-        sorted({kind for text in about[name].dropna() for kind in text.split("; ")})
-        for name in MIXED
-    )
-    reasons = [f"runs of {' and '.join(values)} are mixed" for values in kinds if len(values) > 1]
+    reasons = []
+    for column in MIXED:
+        texts = about[column].dropna()
+        kinds = sorted(set(texts.str.split("; ").explode()))
+        if len(kinds) > 1:
+            reasons.append(f"runs of {' and '.join(kinds)} are mixed")
     finished = about[about["status"] == "finished"]
-    same: dict[str, str] = {}
+    first: dict[str, str] = {}
     for row in tables.rows(finished):
-        other = same.setdefault(row["weights"] or row["run"], row["run"])
+        other = first.setdefault(row["weights"] or row["run"], row["run"])
         if other == row["run"] and row["alike"] in {*finished["run"]}:
             other = row["alike"]
         if other != row["run"]:

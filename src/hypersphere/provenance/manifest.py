@@ -16,9 +16,9 @@ ALONE = ("claims", "theory_claims", "theory")
 """Tidy tables that have a manifest of their own, because others lie in the same folder."""
 
 
-def seal(manifest: Path, made: Iterable[Path]) -> None:
+def seal(manifest: Path, paths: Iterable[Path]) -> None:
     """Write a manifest with the checksums of files beside it or below."""
-    checksums = {path.relative_to(manifest.parent).as_posix(): files.sha256(path) for path in made}
+    checksums = {path.relative_to(manifest.parent).as_posix(): files.sha256(path) for path in paths}
     files.write_sealed(manifest, {"files": checksums})
 
 
@@ -42,11 +42,13 @@ def check_files(
         content = files.read_sealed(manifest)
     except HypersphereError as error:
         raise DamagedError(f"{error}{remedy}", proof) from None
-    listed = files.mapping(content.get("files"))
+    listed = content.get("files", {})
     for name in names or listed:
         path = manifest.parent / name
-        large = path.is_file() and path.stat().st_size > largest
-        if not large and (problem := files.problem(path, listed.get(name))):
+        if path.is_file() and path.stat().st_size > largest:
+            continue
+        problem = files.problem(path, listed.get(name))
+        if problem:
             raise DamagedError(f"{path}: {problem}{remedy}", proof)
     return content
 

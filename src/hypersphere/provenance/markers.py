@@ -8,6 +8,7 @@ removed, so that Snakemake makes it again.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -22,17 +23,21 @@ Artifact = tuple[str, str]
 """A paper and the name of one of its artifacts."""
 SMALL = 1 << 20
 """Bytes of the largest file whose checksum is computed here. Larger ones are checked on use and by `make verify`."""
-THEORY, STUDIED = ("theory.json", "theory_claims.json"), (MANIFEST, "claims.json")
-"""The manifests of theorems, and of a paper's exact studies."""
+THEORY = ("theory.json", "theory_claims.json")
+"""The manifests of theorems."""
+STUDIED = (MANIFEST, "claims.json")
+"""The manifests of a paper's exact studies."""
+OF_RUNS = (MANIFEST, "claims.json")
+"""The manifests of an artifact that is made from runs."""
 
 
 def write(marker: Path, manifests: Iterable[Path]) -> None:
     """Write a marker of what manifests below its results folder say now."""
     results = marker.parents[1]
-    said = {
-        path.relative_to(results).as_posix(): _said(files.read_sealed(path)) for path in manifests
-    }
-    files.write_sealed(marker, {"manifests": said})
+    content = {}
+    for path in manifests:
+        content[path.relative_to(results).as_posix()] = _results(files.read_sealed(path))
+    files.write_sealed(marker, {"manifests": content})
 
 
 def write_prepared(marker: Path, datasets: Mapping[str, str], failed: Mapping[str, str]) -> None:
@@ -49,29 +54,25 @@ def recorded(plan: Plan, batch: str) -> Path:
 
 
 def evaluations(plan: Plan, runs: Sequence[Run]) -> list[Path]:
-    """The manifests of runs' evaluations, and of those of raw pixels beside them."""
-    asked: dict[str, Iterable[str]] = {run.name: plan.evaluations[run.name] for run in runs}
-    asked |= {
-        raw_pixels(dataset): protocols
-        for dataset, protocols in plan.protocols_of_pixels(runs).items()
-    }
-    return [
-        plan.evaluation_file(subject, digest).with_suffix(".json")
-        for subject in asked
-        for digest in asked[subject]
-    ]
+    """The manifests of runs' evaluations, and of what was measured on raw pixels beside them."""
+    protocols: dict[str, Iterable[str]] = {run.name: plan.evaluations[run.name] for run in runs}
+    for dataset, of_pixels in plan.protocols_of_pixels(runs).items():
+        protocols[raw_pixels(dataset)] = of_pixels
+    paths = []
+    for subject, digests in protocols.items():
+        for digest in digests:
+            paths.append(plan.evaluation_file(subject, digest).with_suffix(".json"))
+    return paths
 
 
 def datasets_of(plan: Plan, batches: Iterable[BatchOfRuns]) -> set[str]:
     """The datasets that the runs of batches are trained or probed on."""
-    runs = [run for batch in batches for run in batch.runs]
-    probed = {
-        target
-        for run in runs
-        for asked in plan.evaluations[run.name].values()
-        for _, target in asked.at
-    }
-    return probed | {run.dataset.name for run in runs}
+    names = set()
+    for run in chain.from_iterable(batch.runs for batch in batches):
+        names.add(run.dataset.name)
+        for asked in plan.evaluations[run.name].values():
+            names.update(target for _, target in asked.at)
+    return names
 
 
 def of_tables(
@@ -79,34 +80,29 @@ def of_tables(
 ) -> list[Path]:
     """The manifests of tables, figures and pages in a results folder.
 
-    They are those of artifacts made from runs and of exact studies; ``every``: and those of the whole scale.
+    Artifacts made from runs and exact studies have them; ``every``: the whole scale has some too.
     """
-    results, papers = plan.config.results, dict.fromkeys(paper for paper, _ in studied)
-    found = (
-        [results / name for name in ("claims.json", f"statistics/{MANIFEST}", SCORECARD)]
-        if every
-        else []
-    )
-    found += [results / name for name in THEORY] if every or papers else []
-    found += [results / "simulations" / paper / name for paper in papers for name in STUDIED]
-    found += [
-        plan.config.artifact_folder(*key) / name
-        for key in measured
-        for name in (MANIFEST, "claims.json")
-    ]
-    return found + [plan.config.outputs(*key)[-1] for key in (*measured, *studied)]
+    config = plan.config
+    papers = dict.fromkeys(paper for paper, _ in studied)
+    names = ["claims.json", f"statistics/{MANIFEST}", SCORECARD] if every else []
+    if every or papers:
+        names += THEORY
+    folders: list[tuple[Path, Iterable[str]]] = [(config.results, names)]
+    folders += [(config.results / "simulations" / paper, STUDIED) for paper in papers]
+    folders += [(config.artifact_folder(*key), OF_RUNS) for key in measured]
+    paths = []
+    for folder, of_folder in folders:
+        paths += [folder / name for name in of_folder]
+    return paths + [config.outputs(*key)[-1] for key in (*measured, *studied)]
 
 
-def _said(manifest: dict[str, Any]) -> str:
+def _results(manifest: dict[str, Any]) -> str:
     """Digest of a manifest's results, without snapshots, which may be removed, and without times and machines.
 
     What is said of repeated images is among them, where they were counted.
     """
-    results = {
-        name: checksum
-        for name, checksum in manifest["files"].items()
-        if not name.startswith("snapshots/")
-    }
+    kept = [name for name in manifest["files"] if not name.startswith("snapshots/")]
+    results = {name: manifest["files"][name] for name in kept}
     counted = [manifest["repeated"]] if "repeated" in manifest else []
     return files.digest([manifest.get("status"), manifest.get("epochs"), results, *counted])
 
@@ -116,7 +112,7 @@ def check(marker: Path) -> None:
     try:
         for name, digest in files.read_sealed(marker)["manifests"].items():
             path = marker.parents[1] / name
-            if _said(check_files(path, largest=SMALL, remedy="")) != digest:
+            if _results(check_files(path, largest=SMALL, remedy="")) != digest:
                 raise HypersphereError(f"{marker}: is not what {path} says")
     except HypersphereError as error:
         raise DamagedError(str(error), marker) from None
@@ -126,28 +122,30 @@ def check(marker: Path) -> None:
 
 def lost(plan: Plan) -> list[DamagedError]:
     """The markers and manifests, of what the setting ``only`` chooses, that are not true. Nothing is removed."""
-    batches, every = plan.chosen_batches.values(), not plan.config.settings.only
-    checks: list[tuple[Path, Callable[[Path], object]]] = [
-        (plan.marker(batch), check) for batch in batches
-    ]
-    checks += [(plan.evaluated_marker(batch.id), check) for batch in batches]
+    config = plan.config
+    batches = plan.chosen_batches.values()
+    every = not config.settings.only
+    of_batches = [plan.marker(batch) for batch in batches]
+    of_batches += [plan.evaluated_marker(batch.id) for batch in batches]
     prepared = map(plan.prepared_marker, plan.preparing(datasets_of(plan, batches)))
-    checks += [
-        (marker, partial(_check_prepared, plan.config.data / "processed")) for marker in prepared
+    papers = dict.fromkeys(paper for paper, _ in plan.chosen_studies)
+    manifests = [config.exact / name for name in THEORY] if every or papers else []
+    for paper in papers:
+        manifests += [config.exact_studies(paper) / name for name in STUDIED]
+    manifests += of_tables(plan, plan.chosen_artifacts, plan.chosen_studies, every)
+    checks: list[tuple[Callable[[Path], object], Iterable[Path]]] = [
+        (check, of_batches),
+        (partial(_check_prepared, config.data / "processed"), prepared),
+        (partial(check_files, largest=SMALL, remedy=""), manifests),
     ]
-    studied = dict.fromkeys(paper for paper, _ in plan.chosen_studies)
-    exact = [plan.config.exact / name for name in THEORY] if every or studied else []
-    exact += [plan.config.exact_studies(paper) / name for paper in studied for name in STUDIED]
-    tables = of_tables(plan, plan.chosen_artifacts, plan.chosen_studies, every)
-    checks += [(path, partial(check_files, largest=SMALL, remedy="")) for path in (*exact, *tables)]
-    found = []
-    for proof, whole in checks:
-        try:
-            if proof.exists():
-                whole(proof)
-        except DamagedError as error:
-            found.append(error)
-    return found
+    damaged = []
+    for check_one, proofs in checks:
+        for proof in filter(Path.exists, proofs):
+            try:
+                check_one(proof)
+            except DamagedError as error:
+                damaged.append(error)
+    return damaged
 
 
 def _check_prepared(folder: Path, marker: Path) -> None:
@@ -157,19 +155,20 @@ def _check_prepared(folder: Path, marker: Path) -> None:
         if content.keys() != {"datasets", "failed"}:
             raise HypersphereError(f"{marker}: is not a marker of datasets")
         for name, digest in content["datasets"].items():
-            if _arrays(folder / name / MANIFEST) != digest:
-                raise HypersphereError(f"{marker}: is not what {folder / name / MANIFEST} says")
+            manifest = folder / name / MANIFEST
+            if _digest_of_arrays(manifest) != digest:
+                raise HypersphereError(f"{marker}: is not what {manifest} says")
         for sentence in content["failed"].values():
             raise HypersphereError(sentence)
     except HypersphereError as error:
         raise DamagedError(str(error), marker) from None
 
 
-def _arrays(manifest: Path) -> Any:
+def _digest_of_arrays(manifest: Path) -> Any:
     """The digest of a prepared dataset, whose arrays are there, with the sizes that its manifest lists."""
     content = files.read_sealed(manifest)
-    for name, about in files.mapping(content.get("files")).items():
+    for name, about in content.get("files", {}).items():
         path = manifest.parent / name
-        if not path.is_file() or path.stat().st_size != files.mapping(about).get("bytes"):
+        if not path.is_file() or path.stat().st_size != about["bytes"]:
             raise HypersphereError(f"{path}: the file is missing or has another size")
     return content.get("digest")

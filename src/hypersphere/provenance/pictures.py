@@ -12,9 +12,9 @@ from hypersphere.files import replacing
 
 def write(path: Path, images: Sequence[UInt8[np.ndarray, "h w 3"]]) -> None:
     """Write images flush left, with white to the right of narrow ones; equal images give equal bytes."""
-    stacked = np.full(
-        (sum(map(len, images)), max(image.shape[1] for image in images), 3), 255, np.uint8
-    )
+    height = sum(map(len, images))
+    width = max(image.shape[1] for image in images)
+    stacked = np.full((height, width, 3), 255, np.uint8)
     top = 0
     for image in images:
         stacked[top : top + len(image), : image.shape[1]] = image

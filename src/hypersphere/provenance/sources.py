@@ -18,29 +18,43 @@ from hypersphere.config.bare_code import WithoutWords
 
 PACKAGE = Path(__file__).parents[1]
 
-SILENT = frozenset(
-    f"hypersphere.{name}"
-    for name in (
-        # Sentences about errors; how bytes that other modules decide are written and read back.
-        *("errors", "files"),
-        # Which runs there are, and which cell shows which. What a run is does count: `config.run`,
-        # `config.recipe` and `config.registry` give its fields their meaning and defaults.
-        *(
-            f"config.{module}"
-            for module in ("artifacts", "cells", "project", "plan", "resolve", "validation")
-        ),
-        # Keeping results whole: these refuse, wait, stop and record, and say what is finished.
-        *(f"provenance.{module}" for module in ("digests", "evidence", "manifest", "markers")),
-        *(f"provenance.{module}" for module in ("sources", "state", "stop")),
-        # Downloads are checked against published checksums.
-        "datasets.reading.download",
-        # Which process trains where, what was finished before, and failures of the machine; counts of operations. The
-        # numerical switches are in `training.determinism`, which counts. A resume state returns the bits that it was
-        # given: training that was interrupted ends with the same bytes as training that was not, or it is a defect.
-        # `training.weights` decides how a tensor is saved, and counts.
-        *(f"training.{module}" for module in ("checkpoint", "device", "pretrain", "work")),
-    )
+# Sentences about errors; how bytes that other modules decide are written and read back.
+_WORDS = ("errors", "files")
+# Which runs there are, and which cell shows which. What a run is does count: `config.run`, `config.recipe` and
+# `config.registry` give its fields their meaning and defaults.
+_PLANNING = (
+    "config.artifacts",
+    "config.cells",
+    "config.project",
+    "config.plan",
+    "config.resolve",
+    "config.validation",
 )
+# Keeping results whole: these refuse, wait, stop and record, and say what is finished.
+_KEEPING = (
+    "provenance.digests",
+    "provenance.evidence",
+    "provenance.manifest",
+    "provenance.markers",
+    "provenance.sources",
+    "provenance.state",
+    "provenance.stop",
+)
+# Downloads are checked against published checksums. Which process trains where, what was finished before, and failures
+# of the machine; counts of operations. The numerical switches are in `training.determinism`, which counts. A resume
+# state returns the bits that it was given: training that was interrupted ends with the same bytes as training that was
+# not, or it is a defect. `training.weights` decides how a tensor is saved, and counts.
+_RUNNING = (
+    "datasets.reading.download",
+    "training.checkpoint",
+    "training.device",
+    "training.pretrain",
+    "training.work",
+)
+SILENT = frozenset(
+    f"hypersphere.{module}" for module in (*_WORDS, *_PLANNING, *_KEEPING, *_RUNNING)
+)
+"""The modules that decide no byte of a result."""
 
 
 def closure(modules: Iterable[str]) -> dict[str, str]:
@@ -48,24 +62,22 @@ def closure(modules: Iterable[str]) -> dict[str, str]:
 
     Silent modules and their imports are left out; names of other packages and of members of modules are skipped.
     """
-    waiting, looked_at, found = list(modules), set(SILENT), {}
     plug_ins = [one.folder for one in registry.packages() if one.name != "hypersphere"]
+    sources = {}
+    seen = set(SILENT)
+    waiting = list(modules)
     while waiting:
         module = waiting.pop()
-        if module in looked_at:
+        path = None if module in seen else source_of(module)
+        seen.add(module)
+        if path is None:
             continue
-        looked_at.add(module)
-        if path := source_of(module):
-            source, imports = _parsed(path, module, path.stat().st_mtime_ns)
-            tables = [
-                path.with_suffix(".csv"),
-                *(folder / f"{path.stem}.csv" for folder in plug_ins),
-            ]
-            found[module] = source + "".join(
-                files.read_text(one) for one in tables if one.is_file()
-            )
-            waiting += imports
-    return dict(sorted(found.items()))
+        source, imports = _parsed(path, module, path.stat().st_mtime_ns)
+        tables = [path.with_suffix(".csv"), *(folder / f"{path.stem}.csv" for folder in plug_ins)]
+        texts = [files.read_text(table) for table in tables if table.is_file()]
+        sources[module] = "".join([source, *texts])
+        waiting += imports
+    return dict(sorted(sources.items()))
 
 
 def code_digest(*modules: str) -> str:
@@ -98,12 +110,12 @@ def _source_in_a_package(module: str) -> Path | None:
     """The source file of a module of our package or of a plug-in; None for any other name."""
     package, *names = module.split(".")
     folders = {one.name: one.folder for one in registry.packages()} | {"hypersphere": PACKAGE}
-    if package not in folders:
-        return None
-    stem = folders[package].joinpath(*names)
-    return next(
-        (path for path in (stem.with_suffix(".py"), stem / "__init__.py") if path.is_file()), None
-    )
+    if package in folders:
+        stem = folders[package].joinpath(*names)
+        for path in (stem.with_suffix(".py"), stem / "__init__.py"):
+            if path.is_file():
+                return path
+    return None
 
 
 @cache

@@ -28,8 +28,11 @@ def ended(status: int) -> str:
     """How a process ended, by its return code: ``ended with status 1``, or ``was killed by SIGKILL``."""
     if status >= 0:
         return f"ended with status {status}"
-    named = -status in list(signal.Signals)
-    return f"was killed by {signal.Signals(-status).name if named else f'signal {-status}'}"
+    try:
+        name = signal.Signals(-status).name
+    except ValueError:
+        name = f"signal {-status}"
+    return f"was killed by {name}"
 
 
 class StoppedError(HypersphereError):
@@ -47,22 +50,19 @@ class Request:
 
     @property
     def name(self) -> str:
-        """For example ``SIGTERM``."""
+        """The signal's name, for example ``SIGTERM``; empty without a request."""
         return signal.Signals(self.number).name if self.number else ""
 
 
 @contextmanager
 def on_request() -> Iterator[Request]:
-    """Within the block, a first signal only sets the request, which the block reads; a second one acts at once.
+    """A block in which a first signal only sets the request, which the block reads; a second one acts at once.
 
     A signal that is ignored stays so, as SIGINT is for jobs that a shell runs in the background.
     """
     request = Request()
-    before = {
-        int(one): signal.getsignal(one)
-        for one in SIGNALS
-        if signal.getsignal(one) != signal.SIG_IGN
-    }
+    before = {int(one): signal.getsignal(one) for one in SIGNALS}
+    before = {one: handler for one, handler in before.items() if handler != signal.SIG_IGN}
 
     def note(number: int, frame: FrameType | None) -> None:
         request.number = number
@@ -80,10 +80,11 @@ def on_request() -> Iterator[Request]:
 def exit_in_order() -> None:
     """Let SIGTERM, and the loss of the parent, unwind the stack from now on, so that half-written files are removed."""
     signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
-    named = [one.rpartition(":") for one in os.environ.get(PARENT, "").split(",")]
-    parents = [
-        int(number) for host, _, number in named if host == platform.node() and number.isdigit()
-    ]
+    parents = []
+    for parent in os.environ.get(PARENT, "").split(","):
+        host, _, process = parent.rpartition(":")
+        if host == platform.node() and process.isdigit():
+            parents.append(int(process))
     if parents:
         threading.Thread(target=_watch, args=(parents,), daemon=True).start()
 
@@ -102,5 +103,6 @@ def _watch(parents: list[int]) -> None:
 
 def name_parent() -> None:
     """Tell the jobs that this process starts not to outlive it."""
-    others = [one for one in os.environ.get(PARENT, "").split(",") if one]
-    os.environ[PARENT] = ",".join([*others, f"{platform.node()}:{os.getpid()}"])
+    own = f"{platform.node()}:{os.getpid()}"
+    others = os.environ.get(PARENT)
+    os.environ[PARENT] = f"{others},{own}" if others else own

@@ -4,7 +4,7 @@ import io
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import numpy as np
 import pandas as pd
@@ -36,8 +36,18 @@ def flags(*names: str) -> Columns:
     return dict.fromkeys(names, "flag")
 
 
-EVALUATION = texts("run") | numbers("epoch") | texts("protocol", "measure", "target", "reading")
-EVALUATION |= numbers("value", "n_test") | texts("classes", "status")
+EVALUATION: Columns = {
+    "run": "text",
+    "epoch": "number",
+    "protocol": "text",
+    "measure": "text",
+    "target": "text",
+    "reading": "text",
+    "value": "number",
+    "n_test": "number",
+    "classes": "text",
+    "status": "text",
+}
 """The columns of the measurements of one run by one protocol."""
 
 
@@ -51,10 +61,11 @@ def write(
     Numbers have ten significant digits; a missing or infinite one is an empty field. ``also`` are files of the folder
     that have been written already, for the manifest.
     """
-    made = [folder / f"{name}.csv" for name in tables]
-    for path, (table, columns) in zip(made, tables.values(), strict=True):
-        files.write_text(path, _printed(table, columns))
-    seal(tidy_manifest(made[0]), [*also, *made])
+    paths = {name: folder / f"{name}.csv" for name in tables}
+    for name, (table, columns) in tables.items():
+        files.write_text(paths[name], _printed(table, columns))
+    first = next(iter(paths.values()))
+    seal(tidy_manifest(first), [*also, *paths.values()])
 
 
 def _printed(table: pd.DataFrame, columns: Iterable[str]) -> str:
@@ -84,9 +95,10 @@ def read(path: Path, columns: Columns) -> pd.DataFrame:
 def _parsed(source: Path | io.StringIO, columns: Columns) -> pd.DataFrame:
     table = pd.read_csv(source, dtype=str, keep_default_na=False, encoding="utf-8")
     for column in (*columns, *table.columns):
-        if column not in table.columns or column not in columns:
-            what = "missing" if column in columns else "unknown"
-            raise ValueError(f"column {column} is {what}; expected: {', '.join(columns)}")
+        if column not in table.columns:
+            raise ValueError(f"column {column} is missing; expected: {', '.join(columns)}")
+        if column not in columns:
+            raise ValueError(f"column {column} is unknown; expected: {', '.join(columns)}")
     for column, kind in columns.items():
         if kind == "number":
             try:
@@ -98,6 +110,6 @@ def _parsed(source: Path | io.StringIO, columns: Columns) -> pd.DataFrame:
     return table
 
 
-def rows(table: pd.DataFrame) -> list[dict[str, Any]]:
+def rows(table: pd.DataFrame) -> list[Row]:
     """The rows of a table, each by column."""
-    return [{str(key): value for key, value in row.items()} for row in table.to_dict("records")]
+    return cast(list[Row], table.to_dict("records"))

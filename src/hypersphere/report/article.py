@@ -33,7 +33,7 @@ from hypersphere.report import (
 from hypersphere.report.artifact import Context
 from hypersphere.report.kinds import study_figure
 from hypersphere.report.our_studies import OurStudy
-from hypersphere.report.page import HOURS, Known, Page, Picture, printed_as
+from hypersphere.report.page import HOURS, Known, Page, printed_as
 from hypersphere.report.results import ExactResults
 from hypersphere.report.typesetting import address, quoted, typeset
 from hypersphere.statistics import price
@@ -41,7 +41,7 @@ from hypersphere.statistics import price
 SOURCE = "paper/report.typ"
 MOST = 8
 """Comparisons of a paper in the text; the appendix has all."""
-ASKED = (
+FINDING = (
     "id",
     "paper",
     "question",
@@ -72,7 +72,7 @@ EVIDENCE = (
     *("statements_hold", "statements_fail", "studied_hold", "studied_fail", "studied_open"),
     *("clear", "unclear", "nothing", "borne", "contradicted"),
 )
-"""The columns of its table of evidence."""
+"""The columns of the table of evidence."""
 CRITERIA = {
     "same_sign": "compared",
     "clear": "compared",
@@ -112,61 +112,63 @@ class Article:
         """The claims that a paper publishes."""
         return [claim for claim in self.claims if claim["origin"] == "printed"]
 
-    def _of(self, paper: str) -> list[Row]:
-        """The published claims of a paper."""
-        return [claim for claim in self.published if claim["paper"] == paper]
+    @cached_property
+    def of_paper(self) -> dict[str, list[Row]]:
+        """The published claims of each paper that has any, by its id."""
+        found: dict[str, list[Row]] = {name: [] for name in self.config.papers}
+        for claim in self.published:
+            found[claim["paper"]].append(claim)
+        return {name: claims for name, claims in found.items() if claims}
 
     @cached_property
     def sections(self) -> dict[str, Section]:
         """What the article says of each paper with published claims, by its id."""
         found = {}
-        for name, paper in self.config.papers.items():
-            if self._of(name):
-                found[name] = paper.report or Section(short=f"“{paper.title}”")
+        for name in self.of_paper:
+            paper = self.config.papers[name]
+            found[name] = paper.report or Section(short=f"“{paper.title}”")
         return found
 
     def content(self) -> dict[str, Any]:
         """Everything that the source shows."""
         questions = chain.from_iterable(self.known.questions.values())
-        asked = [self._asked(question.row) for question in questions]
-        leads = [self._asked(row) for row in self.known.leading]
+        answers = [self._answer(question.row) for question in questions]
+        leads = [self._answer(row) for row in self.known.leading]
         if not leads:
             raise HypersphereError(
-                f"{self._findings}: no question leads, so the abstract has no findings"
+                f"{self.folder / 'findings.csv'}: no question leads, so the abstract has no findings"
             )
-        across = [one for one in asked if one["paper"] not in self.config.papers]
-        _, every, _ = self.known.pictures
+        errata = self.page.errata
+        numbers = counts.of_evidence(self.claims) | {"errata": len(errata)}
         return {
             "about": self._about(),
-            "counts": self._counts(),
+            "counts": in_sentences(numbers),
             "confidence": self.page.confidence,
             "leads": leads,
-            "unknown": findings.not_known(asked),
+            "unknown": findings.not_known(answers),
             "claims": self._numbers(),
-            "across": across,
-            **self._studies(asked),
-            "forest": self._picture(every, forest.caption(self.claims)),
+            "across": [one for one in answers if one["paper"] not in self.config.papers],
+            **self._studies(answers),
+            "forest": self._forest(),
             "criteria": self._criteria(),
             "evidence": self._evidence(),
-            "papers": [self._section(name, asked) for name in self.sections],
+            "papers": [self._section(name, answers) for name in self.sections],
             "failed": list(self._failed()),
             "audit": list(self._audit()),
             "contradicted": list(self._contradicted()),
-            "errata": list(self._errata()),
-            "costs": self._costs(),
+            "errata": [_quoted(erratum, ERRATUM) for erratum in errata],
+            "costs": list(self._costs()),
             "hours": f"{HOURS:g}",
-            "ladder": [list(rung) for rung in self.known.ladder],
-            "scales": self._scales(),
+            "ladder": self.known.ladder,
+            "scales": list(self._scales()),
         }
 
-    @property
-    def _findings(self) -> Path:
-        return self.folder / "findings.csv"
-
-    def _asked(self, row: Row) -> dict[str, str]:
+    def _answer(self, row: Row) -> dict[str, str]:
         if not row["sentence"].strip():
-            raise HypersphereError(f"{self._findings}: {row['id']}: the sentence is missing")
-        return {key: quoted(row[key]) for key in ASKED}
+            raise HypersphereError(
+                f"{self.folder / 'findings.csv'}: {row['id']}: the sentence is missing"
+            )
+        return _quoted(row, FINDING)
 
     def _about(self) -> dict[str, str]:
         """What CITATION.cff says. The date is that of the release, so that bytes repeat."""
@@ -180,30 +182,31 @@ class Article:
             "address": str(cited.repository or ""),
         }
 
-    def _picture(self, picture: Picture, alt: str) -> dict[str, Any]:
-        path = address(self.config.root, self.folder / f"{picture.name}.svg")
-        return {"path": path, "title": picture.title, "inches": figures.WIDTH, "alt": alt}
+    def _forest(self) -> dict[str, Any]:
+        _, every, _ = self.known.pictures
+        return {
+            "path": address(self.config.root, self.folder / f"{every.name}.svg"),
+            "title": every.title,
+            "inches": figures.WIDTH,
+            "alt": forest.caption(self.claims),
+        }
 
     # Counts
-
-    def _counts(self) -> dict[str, str]:
-        numbers = counts.of_evidence(self.claims)
-        numbers["errata"] = len(self.page.errata)
-        return in_sentences(numbers)
 
     def _evidence(self) -> list[list[str]]:
         """A row for each paper, and a last one for all."""
         rows = []
         for name, section in self.sections.items():
-            rows.append(_evidence_on(section.short, self._of(name)))
+            rows.append(_evidence_on(section.short, self.of_paper[name]))
         return [*rows, _evidence_on("all", self.published)]
 
     def _criteria(self) -> list[list[str]]:
         """Each criterion as ``12 of 26``, by paper and rung; a last row for all."""
-        rows, whole = [], Counter[str]()
+        rows = []
+        whole = Counter[str]()
         for row in self.known.criteria:
-            short, rung = self.sections[row["paper"]].short, RUNGS[row["rung"]]
-            rows.append(_criteria_of(f"{short}, {rung}", row))
+            short = self.sections[row["paper"]].short
+            rows.append(_criteria_of(f"{short}, {RUNGS[row['rung']]}", row))
             whole.update({key: row[key] for key in COUNTED})
         return [*rows, _criteria_of("all", whole)]
 
@@ -211,97 +214,99 @@ class Article:
         """Each claim with evidence by its id, with the numbers that the prose can name."""
         found = {}
         for claim in filter(findings.is_known, self.claims):
-            shown = {key: quoted(text) for key, text in findings.numbers(claim).items()}
+            numbers = findings.numbers(claim)
             columns = {key: str(claim[key]) for key in CLAIM}
-            found[claim["id"]] = {**shown, **columns, "is_published": claim["origin"] == "printed"}
+            is_published = claim["origin"] == "printed"
+            found[claim["id"]] = {**_quoted(numbers), **columns, "is_published": is_published}
         return found
 
-    def _costs(self) -> list[dict[str, Any]]:
+    def _costs(self) -> Iterator[dict[str, Any]]:
         """What would settle the open claims: hours of a GPU for each table and figure, most claims an hour first."""
         first = {one.id for one in self.known.settled}
-        listed = []
         for name, claims, hours in price.settled_first(pd.DataFrame(self.claims), math.inf):
-            short = self.sections[name.partition("/")[0]].short
             artifact, title = printed_as(self.config, name)
-            place = {"paper": short, "artifact": artifact, "title": title}
-            listed.append({**place, "claims": claims, "hours": hours, "first": name in first})
-        return listed
+            yield {
+                "paper": self.sections[name.partition("/")[0]].short,
+                "artifact": artifact,
+                "title": title,
+                "claims": claims,
+                "hours": hours,
+                "first": name in first,
+            }
 
     # Statements and sentences
 
     @cached_property
     def _refuted(self) -> dict[str, dict[str, str]]:
-        """The published statements with a counterexample, by their ids."""
+        """The published statements with a counterexample, by their ids, and what holds by the errata that name them."""
         found = {}
         for claim in self.published:
             if claim["answered_by"] == "theorem" and claim["answer"] == Answer.FAILS:
                 name = claim["id"]
+                named = [one for one in self.page.errata if name in one["tests"]]
                 found[name] = {
                     "statement": quoted(claim["sentence"]),
                     "source": claim["source"],
                     "counterexample": entries.counterexample(claim["counterexample"]),
-                    "erratum": self._corrects(name),
+                    "erratum": "; ".join(f"{one['id']}: {one['chosen']}" for one in named),
                 }
         return found
 
-    def _corrects(self, claim: str) -> str:
-        """The errata that name a claim, and what holds by them."""
-        named = [one for one in self.page.errata if claim in one["tests"]]
-        return "; ".join(f"{one['id']}: {one['chosen']}" for one in named)
-
-    def _errata(self) -> Iterator[dict[str, str]]:
-        for one in self.page.errata:
-            yield {key: quoted(one[key]) for key in ERRATUM}
-
     def _failed(self) -> Iterator[str | dict[str, str]]:
         """The refuted statements under the titles of their papers."""
-        for name in self.sections:
-            ids = [claim["id"] for claim in self._of(name)]
-            failed = [self._refuted[one] for one in ids if one in self._refuted]
+        for name, claims in self.of_paper.items():
+            failed = [claim["id"] for claim in claims if claim["id"] in self._refuted]
             if failed:
                 yield self.config.papers[name].title
-                yield from failed
+                yield from map(self._refuted.__getitem__, failed)
 
     def _contradicted(self) -> Iterator[dict[str, str]]:
         for claim in self.published:
             if claim["answer"] == Answer.CONTRADICTED:
-                short = self.sections[claim["paper"]].short
                 yield {
-                    "paper": short,
+                    "paper": self.sections[claim["paper"]].short,
                     "sentence": quoted(claim["sentence"]),
                     "source": claim["source"],
                 }
 
     # Papers
 
-    def _section(self, name: str, asked: Sequence[dict[str, str]]) -> dict[str, Any]:
+    def _section(self, name: str, answers: Sequence[dict[str, str]]) -> dict[str, Any]:
         """A paper with its questions and its comparisons."""
-        paper, section = self.config.papers[name], self.sections[name]
+        paper = self.config.papers[name]
+        section = self.sections[name]
         for one in section.gravest:
             if one not in self._refuted:
                 file = self.config.paper_file(name)
                 no = f"{one} is not a published statement with a counterexample"
                 raise HypersphereError(f"{file}: report.gravest: {no}")
-        questions = [one for one in asked if one["paper"] == name]
-        compared = [
-            claim for claim in self.claims if claim["paper"] == name and counts.is_compared(claim)
-        ]
+        questions = [one for one in answers if one["paper"] == name]
         effects = {}
-        for claim in compared:
-            graded = {"id": claim["id"], "certainty": claim["certainty"]}
-            effects[claim["id"]] = forest.in_numbers(paper, claim) | graded
-        first = _first(compared, questions)[:MOST]
+        for claim in self.claims:
+            if claim["paper"] == name and counts.is_compared(claim):
+                graded = {"id": claim["id"], "certainty": claim["certainty"]}
+                effects[claim["id"]] = forest.in_numbers(paper, claim) | graded
         return {
             "id": name,
             "title": paper.title,
             "short": section.short,
-            "counts": in_sentences(counts.by_answer(self._of(name))),
+            "counts": in_sentences(counts.by_answer(self.of_paper[name])),
             "questions": questions,
-            "effects": [effects[one] for one in first],
+            "effects": [effects[one] for one in self._first(effects, questions)[:MOST]],
             "all_effects": list(effects.values()),
             "gravest": [self._refuted[one] for one in section.gravest],
             "figure": self._figure(paper),
         }
+
+    def _first(self, effects: Iterable[str], questions: Sequence[Mapping[str, str]]) -> list[str]:
+        """Ids of comparisons: those with an answer first, and of these those that a question leads with or names."""
+        named = list[str]()
+        for question in questions:
+            named += [question["leading"], *question["about"].split()]
+        names = set(effects)
+        in_order = [one for one in dict.fromkeys([*named, *effects]) if one in names]
+        entries = self.page.entries
+        return sorted(in_order, key=lambda one: entries[one].row["answer"] == Answer.CANNOT_TELL)
 
     def _figure(self, paper: Paper) -> dict[str, Any] | None:
         """Draw the figure of a paper's exact study, if that was run, and say what it shows.
@@ -312,7 +317,8 @@ class Article:
         drawing = self._drawing(paper, name) if name else None
         if name is None or drawing is None:
             return None
-        artifact, path = paper.studied[name], self.folder / "figures" / paper.paper / f"{name}.svg"
+        artifact = paper.studied[name]
+        path = self.folder / "figures" / paper.paper / f"{name}.svg"
         with style.applied():
             figures.save(study_figure.draw(self._context(paper, name)), [path], "")
         return {
@@ -330,11 +336,8 @@ class Article:
     def _drawing(self, paper: Paper, name: str) -> studies.Drawing | None:
         """The figure of an exact study, if that was run."""
         context = self._context(paper, name)
-        return (
-            studies.of_artifact(context)
-            if context.results.table(paper.paper, name).is_file()
-            else None
-        )
+        was_run = context.results.table(paper.paper, name).is_file()
+        return studies.of_artifact(context) if was_run else None
 
     def _audit(self) -> Iterator[dict[str, str]]:
         """What figures on published numbers show, by paper."""
@@ -348,72 +351,55 @@ class Article:
 
     # Studies and scales
 
-    def _studies(self, asked: Iterable[dict[str, str]]) -> dict[str, Any]:
+    def _studies(self, answers: Iterable[dict[str, str]]) -> dict[str, Any]:
         """Our own studies: those with confirmation runs, with answer and tables, and the questions of the others."""
-        answers = {(one["paper"], one["id"]): one for one in asked}
-        measured, planned = list[dict[str, Any]](), list[str]()
+        by_name = {(one["paper"], one["id"]): one for one in answers}
+        measured = list[dict[str, Any]]()
+        planned = list[str]()
         for one in self.known.studies:
             if one.comparisons:
-                answer = answers.get((one.paper, one.name))
                 curves = tuning.of_study(self.config, one.paper, one.name)
+                answer = by_name.get((one.paper, one.name))
                 measured.append(_study(one, answer) | {"curves": curves})
             else:
                 planned.append(one.plan.question)
         return {"studies": measured, "planned": planned}
 
-    def _scales(self) -> list[dict[str, str]]:
+    def _scales(self) -> Iterator[dict[str, str]]:
         """The scales that the evidence is of, with their devices."""
-        of_scale: dict[str, list[Row]] = {}
-        for claim in self.claims:
-            if claim["scale"]:
-                of_scale.setdefault(claim["scale"], []).append(claim)
-        listed = []
-        for name, own in of_scale.items():
+        claims = pd.DataFrame(self.claims)
+        for name, own in claims[claims["scale"] != ""].groupby("scale", sort=False):
             config = project.load(self.config.root, {"scale": name})
-            trained = {"device": _listed(own, "device"), "precision": _listed(own, "precision")}
-            listed.append({"name": name, "describe": config.scale.describe, **trained})
-        return listed
+            yield {
+                "name": str(name),
+                "describe": config.scale.describe,
+                "device": words.distinct("; ".join(own["device"]).split("; ")),
+                "precision": words.distinct("; ".join(own["precision"]).split("; ")),
+            }
+
+
+def _quoted(row: Mapping[str, str], names: Iterable[str] = ()) -> dict[str, str]:
+    """Texts of a row, with the quotation marks of print; of all its columns unless some are named."""
+    return {name: quoted(row[name]) for name in names or row}
 
 
 def _evidence_on(name: str, claims: Sequence[Row]) -> list[str]:
     """How many claims there are, and how many of each kind of evidence."""
     numbers = counts.by_answer(claims)
-    cells = [len(claims), *map(numbers.__getitem__, EVIDENCE)]
-    return [name, *(f"{number:,}" for number in cells)]
+    return [name, f"{len(claims):,}", *(f"{numbers[key]:,}" for key in EVIDENCE)]
 
 
 def _criteria_of(name: str, row: Mapping[str, float]) -> list[str]:
     """How many comparisons there are, and how many meet each criterion."""
-    cells = [f"{row['compared']:.0f}"]
+    cells = [name, f"{row['compared']:.0f}"]
     for key, of in CRITERIA.items():
         cells.append(f"{row[key]:.0f} of {row[of]:.0f}" if row[of] else entries.NOTHING)
-    return [name, *cells]
-
-
-def _listed(claims: Sequence[Row], column: str) -> str:
-    """The different values of a column, each of which may list several."""
-    values = list[str]()
-    for claim in claims:
-        values += claim[column].split("; ")
-    return words.distinct(values)
+    return cells
 
 
 def in_sentences(numbers: Mapping[str, int]) -> dict[str, str]:
     """Counts as a sentence has them: ``none`` or ``1,123``."""
     return {key: f"{number:,}" if number else "none" for key, number in numbers.items()}
-
-
-def _first(compared: Sequence[Row], questions: Sequence[Mapping[str, str]]) -> list[str]:
-    """The ids of comparisons: those with an answer first, and of these those that a question leads with or names."""
-    named = list[str]()
-    for question in questions:
-        named += [question["leading"], *question["about"].split()]
-    named += [claim["id"] for claim in compared]
-    place = {name: at for at, name in enumerate(dict.fromkeys(named))}
-    ranked = sorted(
-        compared, key=lambda claim: (claim["answer"] == Answer.CANNOT_TELL, place[claim["id"]])
-    )
-    return [claim["id"] for claim in ranked]
 
 
 def _study(study: OurStudy, answer: dict[str, str] | None) -> dict[str, Any]:

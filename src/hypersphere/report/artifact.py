@@ -8,16 +8,16 @@ from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
 import pandas as pd
 
 from hypersphere.config import coordinates
 from hypersphere.config.artifacts import Paper
 from hypersphere.config.cells import control
 from hypersphere.config.claims import Claim
-from hypersphere.config.coordinates import Coordinates, Scalar
+from hypersphere.config.coordinates import Coordinates, Position, Scalar
 from hypersphere.config.measures import MEASURES, Measure
 from hypersphere.config.project import Config
-from hypersphere.config.run import Component
 from hypersphere.provenance import columns, tables
 from hypersphere.report import words
 from hypersphere.report.results import ExactResults, Results
@@ -34,18 +34,29 @@ MEASURED = (
     "n_diverged",
     "n_undefined",
 )
+"""Columns of summary.csv that the csv of an artifact repeats."""
 EFFECT = {
-    **{
-        "baseline": "baseline",
-        "effect": "effect",
-        "effect_low": "low_holm",
-        "effect_high": "high_holm",
-    },
-    **{"p_holm": "p_holm", "low_power": "low_power"},
+    "baseline": "baseline",
+    "effect": "effect",
+    "effect_low": "low_holm",
+    "effect_high": "high_holm",
+    "p_holm": "p_holm",
+    "low_power": "low_power",
 }
+"""Columns of effects.csv that it repeats, by their names in it."""
 FIELDS = (
-    *("coordinates", "method", "variant", "dataset", "setting", "measure", *MEASURED, *EFFECT),
-    *("published", "published_std", "missing", "scale"),
+    "coordinates",
+    "method",
+    "variant",
+    "dataset",
+    "setting",
+    "measure",
+    *MEASURED,
+    *EFFECT,
+    "published",
+    "published_std",
+    "missing",
+    "scale",
 )
 """Columns of the csv of a table, and of a figure that is drawn from means."""
 SINGLE = FIELDS[: FIELDS.index("mean")]
@@ -179,41 +190,43 @@ class Point:
     @property
     def published(self) -> float:
         """The printed number to show beside ours; NaN if there is none."""
-        return (
-            math.nan
-            if self.beside is None or self.beside.reported is None
-            else self.beside.reported
-        )
+        claim = self.beside
+        return math.nan if claim is None or claim.reported is None else claim.reported
 
     @property
     def ours(self) -> str:
         """``83.2 ± 0.5 (5)``; n in parentheses."""
-        std = self.number("std")
+        lost = self.lost
         if math.isnan(self.mean):
             # a history, for example, has no value of epoch 0
             was_run = self.control or self.summary
-            return " or ".join(self.lost) or ("–" if was_run else words.NOT_RUN)
-        spread = "" if math.isnan(std) else f" ± {words.number(std, self.measure.decimals)}"
-        # chance and raw pixels are one number, not a mean of runs
-        single = self.control and not spread
-        lost = "".join(f"; {count} {how}" for how, count in self.lost.items())
-        count = "" if single else f" ({self.count('n')}{lost})"
-        return self.mean_text + spread + count
+            return " or ".join(lost) or ("–" if was_run else words.NOT_RUN)
+        std = self.number("std")
+        if math.isnan(std) and self.control:  # chance and raw pixels are one number, not a mean
+            return self.mean_text
+        text = self.mean_text
+        if not math.isnan(std):
+            text += f" ± {words.number(std, self.measure.decimals)}"
+        counts = [str(self.count("n"))]
+        for reason, count in lost.items():
+            counts.append(f"{count} {reason}")
+        return f"{text} ({'; '.join(counts)})"
 
     @property
     def interval(self) -> tuple[float, float]:
         """The interval of the effect; NaN where there is none, or none that says more than the measure's own range."""
         # an A/A comparison has its own interval
         kind = "" if self.effect.get("in_family") is False else "_holm"
-        low, high = (float(self.effect.get(f"{end}{kind}", math.nan)) for end in ("low", "high"))
+        low = float(self.effect.get(f"low{kind}", math.nan))
+        high = float(self.effect.get(f"high{kind}", math.nan))
         useful = self.has_intervals and high - low <= self.measure.high - self.measure.low
         return (low, high) if useful else (math.nan, math.nan)
 
     @property
     def ends(self) -> tuple[float, float]:
         """The interval of the mean, as far as the measure goes; NaN where there is none."""
-        low, high = (self.measure.within(self.number(end)) for end in ("low", "high"))
-        return low, high
+        within = self.measure.within
+        return within(self.number("low")), within(self.number("high"))
 
     @property
     def gain(self) -> float:
@@ -227,37 +240,40 @@ class Point:
             return "" if math.isnan(self.mean) else "baseline"
         if math.isnan(self.mean) or math.isnan(self.gain):
             return ""
-        text, (low, high) = words.signed(self.gain, self.measure.decimals), self.interval
+        text = words.signed(self.gain, self.measure.decimals)
+        low, high = self.interval
         if math.isnan(low):
             return f"{text}, no interval" if self.has_intervals else text
+        interval = words.interval(low, high, self.measure.decimals, self.measure)
         low_power = " low power" if self.effect["low_power"] else ""
-        return f"{text} {words.interval(low, high, self.measure.decimals, self.measure)}{low_power}"
+        return f"{text} {interval}{low_power}"
 
     @property
     def printed(self) -> str:
         """The published number, as printed, or an en dash."""
         if self.claim is None or self.claim.reported is None:
             return "–"
-        decimals, std = self.measure.decimals, self.claim.reported_std
-        spread = "" if std is None else f" ± {words.published(f'{std:.10g}', decimals)}"
-        return words.published(f"{self.claim.reported:.10g}", decimals) + spread
+        decimals = self.measure.decimals
+        text = words.published(f"{self.claim.reported:.10g}", decimals)
+        if self.claim.reported_std is not None:
+            text += f" ± {words.published(f'{self.claim.reported_std:.10g}', decimals)}"
+        return text
 
     @property
     def fields(self) -> dict[str, Any]:
-        """Of ``FIELDS``, those that are known."""
-        measured = {name: self.summary.get(name) for name in MEASURED}
-        effect = {name: self.effect.get(column) for name, column in EFFECT.items()}
-        printed = (
-            {"published": self.claim.reported, "published_std": self.claim.reported_std}
-            if self.claim
-            else {}
-        )
-        text = {
-            "coordinates": self.text,
-            "setting": coordinates.setting(self.coordinates),
-            "missing": self.missing,
-        }
-        return {**self.coordinates, **measured, **effect, **printed, **text}
+        """Of ``FIELDS``, those that are known. ``epoch`` is that of the runs, and not the published one."""
+        fields: dict[str, Any] = {**self.coordinates}
+        for name in MEASURED:
+            fields[name] = self.summary.get(name)
+        for name, column in EFFECT.items():
+            fields[name] = self.effect.get(column)
+        if self.claim:
+            fields["published"] = self.claim.reported
+            fields["published_std"] = self.claim.reported_std
+        fields["coordinates"] = self.text
+        fields["setting"] = coordinates.setting(self.coordinates)
+        fields["missing"] = self.missing
+        return fields
 
 
 @dataclass(frozen=True)
@@ -270,14 +286,19 @@ class Points(Context):
     def table(self, name: str) -> pd.DataFrame:
         """A tidy table of the artifact, with the columns that provenance/columns.py describes."""
         if name not in self._tables:
-            self._tables[name] = tables.read(self.checked(f"{name}.csv"), columns.TABLES[name])
+            file = self.checked(f"{name}.csv")
+            self._tables[name] = tables.read(file, columns.TABLES[name])
         return self._tables[name]
+
+    def by_cell(self, name: str) -> dict[str, pd.DataFrame]:
+        """The rows of a tidy table, by the coordinates of their cell."""
+        groups = self.table(name).groupby("coordinates")
+        return {str(cell): rows for cell, rows in groups}
 
     def checked(self, file: str) -> Path:
         """One of the artifact's tidy files, as its manifest says."""
-        return self.results.checked(
-            self.results.config.artifact_folder(self.paper.paper, self.name) / file
-        )
+        folder = self.results.config.artifact_folder(self.paper.paper, self.name)
+        return self.results.checked(folder / file)
 
     @cached_property
     def summary(self) -> dict[str, dict[str, Any]]:
@@ -292,29 +313,35 @@ class Points(Context):
     @cached_property
     def cells(self) -> dict[str, Point]:
         """Every cell by its coordinates; the innermost axis varies fastest."""
-        paper, found = self.paper.paper, {}
-        missing, printed = self.results.plan.missing(paper, self.name), self.results.published
-        effects = {
-            (row["coordinates"], row["baseline"]): row for row in tables.rows(self.table("effects"))
-        }
+        missing = self.results.plan.missing(self.paper.paper, self.name)
+        effects = {}
+        for row in tables.rows(self.table("effects")):
+            effects[row["coordinates"], row["baseline"]] = row
+        cells = {}
         for point in self.artifact.points:
-            text, other = coordinates.text(point), self.artifact.compared_with(point)
-            baseline = "" if other is None else coordinates.text(other)
-            used = words.datasets_for(self.config, paper, point)
-            found[text] = Point(
+            baseline = self.artifact.compared_with(point)
+            cells[point.text] = Point(
                 point,
-                self.summary.get(text, {}),
-                effects.get((text, baseline), {}) if baseline else {},
-                printed.get((paper, self.name, text)),
-                missing.get(text, ""),
+                self.summary.get(point.text, {}),
+                effects.get((point.text, baseline.text), {}) if baseline else {},
+                self._claim(point),
+                missing.get(point.text, ""),
                 is_baseline=self.artifact.baseline is not None and not baseline,
-                stands_in=any(
-                    one and one.source and one.name != point[name] for name, one in used.items()
-                ),
-                printed_baseline=printed.get((paper, self.name, baseline)),
+                stands_in=self._stands_in(point),
+                printed_baseline=self._claim(baseline) if baseline else None,
                 has_intervals=self.config.scale.level != "quick",
             )
-        return found
+        return cells
+
+    def _claim(self, point: Position) -> Claim | None:
+        return self.results.published.get((self.paper.paper, self.name, point.text))
+
+    def _stands_in(self, point: Coordinates) -> bool:
+        """Whether another dataset than the named one is measured."""
+        for key, dataset in words.datasets_for(self.config, self.paper.paper, point).items():
+            if dataset and dataset.source and dataset.name != point[key]:
+                return True
+        return False
 
     @property
     def every(self) -> list[Point]:
@@ -329,6 +356,20 @@ class Points(Context):
             given["measure"] = self.artifact.measure
         return self.cells[coordinates.text(given)]
 
+    def combinations(self, *axes: str) -> list[dict[str, Scalar]]:
+        """The points of a product of axes of which anything was run; the last axis varies fastest."""
+        points: list[dict[str, Scalar]] = [{}]
+        for axis in axes:
+            pairs = product(points, self.measured(axis))
+            points = [{**outer, **inner} for outer, inner in pairs]
+        return points
+
+    def array(self, *axes: str, at: Coordinates | None = None) -> np.ndarray[Any, Any]:
+        """The cells at every measured point of some axes, a dimension each, and at a point of all others."""
+        cells = [self.at(at or {}, point) for point in self.combinations(*axes)]
+        shape = [len(self.measured(axis)) for axis in axes]
+        return np.array(cells, dtype=object).reshape(shape)
+
     def control(self, kind: str, under: Point) -> Point:
         """The control (chance, pixels, untrained) for a cell."""
         point = control(under.coordinates, kind)
@@ -340,16 +381,17 @@ class Points(Context):
         controls = {}
         for kind, cell in product(words.CONTROLS, self.every):
             point = self.control(kind, cell)
-            controls[point.text] = point
-        return [point for point in controls.values() if point.summary]
+            if point.summary:
+                controls[point.text] = point
+        return list(controls.values())
 
     def measured(self, axis: str) -> list[dict[str, Scalar]]:
         """The points of an axis of which anything was run; all points if nothing was."""
         others = [points for name, points in self.artifact.axes.items() if name != axis]
         run = []
         for point in self.axis(axis):
-            cells = (self.at(point, *rest) for rest in product(*others))
-            run += [point] if any(cell.was_run for cell in cells) else []
+            if any(self.at(point, *rest).was_run for rest in product(*others)):
+                run.append(point)
         return run or self.axis(axis)
 
     def named(self, point: Coordinates, axis: str) -> str:
@@ -363,73 +405,66 @@ class Points(Context):
         measured.
         """
         chosen = {key: point[key] for key in keys if key in point}
-        texts = [text for key in chosen if (text := self.here(key, [point]))]
-        here = f" (here {', '.join(texts)})" if texts else ""
-        measured, names = dict(chosen), []
+        ran = [self.here(key, [point]) for key in chosen]
+        ran = list(filter(None, ran))
+        here = f" (here {', '.join(ran)})" if ran else ""
+        measured = dict(chosen)
         for key, dataset in words.datasets_for(self.config, self.paper.paper, chosen).items():
             if dataset is None or dataset.source is None:
                 why = " at this scale" if dataset is None else ": no loader yet"
-                return f"{words.point(self.paper, chosen, chosen)} ({words.NOT_RUN}{why}){here}"
+                name = words.point(self.paper, chosen, chosen)
+                return f"{name} ({words.NOT_RUN}{why}){here}"
             measured[key] = dataset.name
+        names = []
         for group in words.together(list(chosen)):
-            replaced = any(measured[key] != chosen[key] for key in group)
-            stands_for = words.point(self.paper, chosen, group).removeprefix("→ ")
-            names.append(
-                words.point(self.paper, measured, group)
-                + (f" (for {stands_for})" if replaced else "")
-            )
+            name = words.point(self.paper, measured, group)
+            if any(measured[key] != chosen[key] for key in group):
+                published = words.point(self.paper, chosen, group)
+                name += f" (for {published.removeprefix('→ ')})"
+            names.append(name)
         return ", ".join(names) + here
 
     def here(self, key: str, points: Sequence[Coordinates]) -> str:
         """What ran in place of a published epoch, or field of the run, at some points; empty: as published."""
-        cells = (
-            self.results.plan.artifacts[self.paper.paper, self.name]
-            if key == "epoch" or "." in key
-            else []
-        )
-        ran = set[tuple[Scalar, Scalar | None]]()
-        for cell in cells:
+        if key != "epoch" and "." not in key:
+            return ""
+        ran: set[tuple[Scalar, Scalar | None]] = set()
+        part, _, name = key.partition(".")
+        for cell in self.results.plan.artifacts[self.paper.paper, self.name]:
             at = dict(cell.coordinates).items()
-            if cell.missing or not cell.run or not any(point.items() <= at for point in points):
+            is_asked = any(point.items() <= at for point in points)
+            if cell.missing or not cell.run or not is_asked:
                 continue
             value: Scalar | None = cell.epoch
-            if key != "epoch":
-                part, _, name = key.partition(".")
-                of = getattr(cell.run, part)
-                # None: the run has the default of a component
-                value = (
-                    of.parameters.get(name)
-                    if isinstance(of, Component)
-                    else getattr(of, name, None)
-                )
+            if name:  # None: the run has the default of a component
+                value = getattr(getattr(cell.run, part), name, None)
             ran.add((cell.coordinates[key], value))
-        if all(
-            value is None or value == published or "%" in str(published) for published, value in ran
-        ):
+        told = [(published, value) for published, value in ran if value is not None]
+        if all(value == published or "%" in str(published) for published, value in told):
             return ""
-        return words.several(words.short(value) for _, value in sorted(ran) if value is not None)
+        values = [words.short(value) for _, value in sorted(told)]
+        return words.several(values)
 
     def means(self) -> str:
         """The csv of every cell and control, with the columns ``FIELDS``."""
-        cells = (*self.every, *self.controls)
-        return as_csv(FIELDS, [cell.fields | {"scale": self.config.scale_name} for cell in cells])
+        return as_csv(FIELDS, self._fields([*self.every, *self.controls]))
 
     def single(self, table: str, names: Sequence[str]) -> str:
         """The csv of a table with several rows for a cell: ``SINGLE``, the table's columns ``names``, the scale."""
-        of_cell, scale = (
-            dict(iter(self.table(table).groupby("coordinates"))),
-            {"scale": self.config.scale_name},
-        )
-        rows = []
-        for cell in self.every:
-            rows += [
-                row | cell.fields | scale
-                for row in tables.rows(of_cell.get(cell.text, pd.DataFrame()))
-            ]
+        cells = pd.DataFrame(self._fields(self.every), columns=[*SINGLE, "scale"], dtype=object)
+        rows = cells.merge(self.table(table)[["coordinates", *names]], on="coordinates")
         return as_csv((*SINGLE, *names, "scale"), rows)
 
+    def _fields(self, cells: Sequence[Point]) -> list[dict[str, Any]]:
+        return [cell.fields | {"scale": self.config.scale_name} for cell in cells]
 
-def as_csv(fields: Sequence[str], rows: Sequence[Sequence[Any] | Mapping[str, Any]]) -> str:
+
+def means(cells: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """The means of cells; NaN where there is no number."""
+    return np.vectorize(lambda cell: cell.mean, otypes=[float])(cells)
+
+
+def as_csv(fields: Sequence[str], rows: pd.DataFrame | Sequence[Any]) -> str:
     """Tidy lines under a header: all digits of a number, whole ones without a point; empty where nothing is known."""
 
     def plain(value: Any) -> str:

@@ -1,18 +1,21 @@
-"""The card of a claim: what a reader is told when its line unfolds, from the claim to the command that settles it."""
+"""The card of a claim: what a reader is told when its line unfolds, from the claim to the command that settles it.
+
+templates/card.html has its facts in the order in which a reader asks for them; here are those that take thought.
+"""
 
 import math
-from collections.abc import Iterator
-from typing import NamedTuple
+from functools import cache
+
+import jinja2
 
 from hypersphere.config.artifacts import Paper
-from hypersphere.config.claims import PRINTED
 from hypersphere.config.measures import MEASURES
 from hypersphere.config.project import Config
 from hypersphere.config.rules import RUNGS, Answer
 from hypersphere.provenance.tables import Row
-from hypersphere.report import entries, words
-from hypersphere.report.entries import DIRECTIONS, NOTHING, ORIGINS, Entry
-from hypersphere.wording import counted
+from hypersphere.report import entries, rendering, words
+from hypersphere.report.entries import DIRECTIONS, NOTHING, Entry
+from hypersphere.report.rendering import Sentences
 
 OF_EFFECTS = {
     Answer.FAILS: "ours is less than half of the published effect",
@@ -32,40 +35,40 @@ APART = {"larger": "above", "smaller": "below", "equal": "level with"}
 DIVERGES = words.number(math.inf, 0)
 
 
-class Fact(NamedTuple):
-    """A line of a card."""
-
-    name: str
-    text: str
-    badge: str = ""
-    """A result, before the text."""
-    command: str = ""
-    """What to type, before the text."""
+@cache
+def _template() -> jinja2.Template:
+    return rendering.environment().get_template("card.html")
 
 
-class Card(NamedTuple):
-    """A claim as a sentence, and the facts about it in the order in which a reader asks for them."""
-
-    sentence: str
-    facts: list[Fact]
-
-
-def of_claim(config: Config, claim: Entry) -> Card:
-    """The card of a claim; a fact without anything to tell is left out."""
+def of_claim(config: Config, claim: Entry) -> str:
+    """The card as HTML: a fact without anything to tell is left out."""
     row = claim.row
-    in_words = row["sentence"] if row["answered_by"] == "encoder" else ""
-    facts = [
-        Fact("Source", source(row)),
-        Fact("In words", in_words),
-        Fact("Published", _published(row)),
-        Fact("Ours", _ours(claim)),
-        _result(claim),
-        *_certainty(claim),
-        Fact("What differs", _differs(claim)),
-        _settled_by(row),
-    ]
-    told = sentence(config.papers[row["paper"]], claim)
-    return Card(told, [fact for fact in facts if fact.text or fact.badge])
+    return _template().render(
+        claim=claim,
+        rungs=RUNGS,
+        sentence=sentence(config.papers[row["paper"]], claim),
+        whose=entries.origin(row),
+        published=published(row),
+        ours=entries.ours(row),
+        counterexample=entries.counterexample(row["counterexample"]),
+        measured_on=entries.measured_on(row),
+        meaning=_meaning(row),
+        margins=_margins(row),
+    )
+
+
+SENTENCES = Sentences("""
+{% macro claim(row, place, arm, baseline, apart, noun, published) %}
+{{ ("On " if row.dataset else "At ") ~ place ~ ", " if place }}
+{%- if row.kind == "comparison" %}
+{{ arm }}, is {{ apart }} {{ baseline }} in {{ noun }}.
+{% elif published == "diverges" %}
+{{ arm }} diverges.
+{% else %}
+for {{ arm }}, the paper publishes {{ published }} ({{ noun }}).
+{% endif %}
+{% endmacro %}
+""")
 
 
 def sentence(paper: Paper, claim: Entry) -> str:
@@ -73,19 +76,12 @@ def sentence(paper: Paper, claim: Entry) -> str:
     row = claim.row
     if row["answered_by"] != "encoder" and row["sentence"]:
         return f"{row['sentence'].rstrip('.')}."
-    where = entries.point(paper, row)
-    arm = entries.arm(paper, row)
-    published = entries.published(row)
-    if row["kind"] == "comparison":
-        said = f"{arm}, is {_apart(row)} {entries.baseline(paper, row)} in {_noun(row)}"
-    elif published == DIVERGES:
-        said = f"{arm} diverges"
-    else:
-        said = f"for {arm}, the paper publishes {_with_unit(published, row)} ({_noun(row)})"
-    if where:
-        preposition = "On" if row["dataset"] else "At"
-        return f"{preposition} {where}, {said}."
-    return f"{said[0].upper()}{said[1:]}."
+    place, arm = entries.point(paper, row), entries.arm(paper, row)
+    number = entries.published(row)
+    number = number if number == DIVERGES else _with_unit(number, row)
+    baseline = entries.baseline(paper, row)
+    text = SENTENCES("claim", row, place, arm, baseline, _apart(row), _noun(row), number)
+    return text[0].upper() + text[1:]
 
 
 def _apart(row: Row) -> str:
@@ -109,56 +105,27 @@ def _noun(row: Row) -> str:
 
 def _with_unit(number: str, row: Row) -> str:
     """``4.6 points`` of a difference, ``89.4 %`` of a value."""
-    measure = MEASURES.get(row["metric"])
-    unit = measure.unit if measure else ""
-    if unit == "%" and row["kind"] == "comparison":
-        unit = "points"
-    return f"{number} {unit}".rstrip()
+    return f"{number} {entries.unit_of(row)}".rstrip()
 
 
-def source(row: Row) -> str:
-    """``Table 2; Sec. 5.6``, and whose claim it is where no paper publishes it as it stands."""
-    whose = "" if row["origin"] == "printed" else ORIGINS[row["origin"]]
-    return _joined(row["source"], whose)
-
-
-def _published(row: Row) -> str:
-    """The published number with its interval by the published standard deviations."""
+def published(row: Row) -> str:
+    """The published number with its interval by the published standard deviations; empty where there is no number."""
     number = entries.published(row)
-    if number == NOTHING:
+    if number in DIRECTIONS and row["answered_by"] == "encoder":
+        return number
+    if number in (NOTHING, *DIRECTIONS):
         return ""
-    if number in DIRECTIONS:
-        return number if row["answered_by"] == "encoder" else ""
     shown = _with_unit(number, row)
-    low, high = row.get("reported_low", math.nan), row.get("reported_high", math.nan)
-    interval = words.interval(low, high, entries.decimals_of(row), MEASURES.get(row["metric"]))
-    return (
-        shown
-        if interval == NOTHING
-        else f"{shown}, {interval} by the published standard deviations"
-    )
+    interval = entries.interval(row, "reported_{}")
+    return f"{shown}, {interval} by the published standard deviations" if interval else shown
 
 
-def _ours(claim: Entry) -> str:
-    """What we found, its interval, and what it was measured on."""
-    row = claim.row
-    if not claim.found:
-        return ""
-    failed = entries.counterexample(row["counterexample"])
-    return _joined(
-        entries.ours(row), claim.intervals, failed, entries.measured_on(row), row["repeated"]
-    )
-
-
-def _result(claim: Entry) -> Fact:
-    """The result, what it means or why there is none, and whether another margin would change it."""
-    row, margins = claim.row, ""
-    if claim.result == "not tested":
-        return Fact("Result", _joined(claim.result, row["why"]))
+def _margins(row: Row) -> str:
+    """Whether another margin would change the result; of one scale."""
     half, double = row.get("verdict_half"), row.get("verdict_double")
     if half and double and {half, double} != {row["verdict"]}:
-        margins = f"with half the margin: {half}; with twice the margin: {double}"
-    return Fact("Result", _joined(_meaning(row), row["why"], margins), badge=claim.result)
+        return f"with half the margin: {half}; with twice the margin: {double}"
+    return ""
 
 
 def _meaning(row: Row) -> str:
@@ -169,46 +136,3 @@ def _meaning(row: Row) -> str:
     if answer is Answer.FAILS and row["reported"] in APART:
         return f"it is not {APART[row['reported']]} the baseline"
     return OF_TEXTS.get((row["answered_by"], answer), "")
-
-
-def _certainty(claim: Entry) -> Iterator[Fact]:
-    """Why the report is as sure as it is, and what other evidence says; of one scale, its verdict."""
-    row = claim.row
-    if "rung" not in row:
-        yield Fact("In claims.csv", row["verdict"])
-    elif claim.result != "not tested":
-        evidence = RUNGS[row["rung"]]
-        yield Fact("Certainty", _joined(f"{row['certainty']}: {evidence}", row["reasons"]))
-    for step in claim.steps[1:]:
-        evidence, scale = RUNGS[step.row["rung"]], step.row["scale"]
-        yield Fact(
-            "Other evidence", _joined(evidence, scale, step.result, step.found, step.intervals)
-        )
-
-
-def _differs(claim: Entry) -> str:
-    """How our setting differs from the published one: the reading, open choices, fields of the run, and the device."""
-    row, said = claim.row, list[str]()
-    if claim.result == "not tested":
-        return ""
-    if claim.reading != PRINTED:
-        said.append(f"reading: {claim.reading}")
-    if row["answered_by"] == "encoder" and row.get("unstated", "0") != "0":
-        said.append(f"{counted(row['unstated'], 'choice')} that the paper leaves open")
-    said.append(row.get("differs", ""))
-    if row["device"]:
-        said.append(f"device {row['device']}")
-    return _joined(*said, row["precision"])
-
-
-def _settled_by(row: Row) -> Fact:
-    """The command that settles the claim, and what it costs; the report alone knows it."""
-    command, hours = row.get("settle", ""), row.get("gpu_hours")
-    return Fact(
-        "To settle it", f"about {hours:.1f} hours of a GPU" if command else "", command=command
-    )
-
-
-def _joined(*parts: str) -> str:
-    """The parts that there are."""
-    return "; ".join(filter(None, parts))

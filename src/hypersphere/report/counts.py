@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import product
 from typing import NamedTuple
 
 from hypersphere.config.rules import RESULTS, Answer, Result, Verdict
@@ -36,13 +37,11 @@ class Count(NamedTuple):
 def of_claims(claims: Iterable[Row]) -> Iterator[Count]:
     """A count for each kind and origin that occurs."""
     found = Counter((row["answered_by"], row["origin"], row["verdict"]) for row in claims)
-    for kind in KINDS:
-        for origin in ORIGINS:
-            numbers = {str(verdict): found[kind, origin, verdict] for verdict in Verdict}
-            if any(numbers.values()):
-                yield Count(
-                    kind, origin, {verdict: number for verdict, number in numbers.items() if number}
-                )
+    for kind, origin in product(KINDS, ORIGINS):
+        numbers = {str(verdict): found[kind, origin, verdict] for verdict in Verdict}
+        verdicts = {verdict: number for verdict, number in numbers.items() if number}
+        if verdicts:
+            yield Count(kind, origin, verdicts)
 
 
 def results(claims: Iterable[Row]) -> dict[Result, int]:
@@ -61,41 +60,42 @@ def by_kind(claims: Sequence[Row]) -> dict[str, dict[Result, int]]:
     return found
 
 
+OF_KINDS: dict[str, tuple[str, Answer | Result | None]] = {
+    "statements": ("theorem", None),
+    "statements_hold": ("theorem", Answer.HOLDS),
+    "statements_fail": ("theorem", Answer.FAILS),
+    "studied": ("study", None),
+    "studied_hold": ("study", "agrees"),
+    "studied_fail": ("study", "disagrees"),
+    "encoders": ("encoder", None),
+    "nothing": ("encoder", Answer.NOT_TESTED),
+    "unclear": ("encoder", Answer.CANNOT_TELL),
+    "sentences": ("sentence", None),
+    "borne": ("sentence", Answer.BORNE),
+    "contradicted": ("sentence", Answer.CONTRADICTED),
+}
+"""The claims that the article counts, by what answers them and the answer or result; None: any."""
+
+
 def by_answer(claims: Sequence[Row]) -> dict[str, int]:
     """The number of claims by what answers them and what the answer is, under the names that the article has."""
-    answers = Counter((claim["answered_by"], Answer.of(claim["answer"])) for claim in claims)
-    results = Counter((claim["answered_by"], Answer.of(claim["answer"]).result) for claim in claims)
-    asked = Counter(claim["answered_by"] for claim in claims)
-    values = sum(is_measured_value(claim) for claim in claims)
-    agree, fail = results["study", "agrees"], results["study", "disagrees"]
-    nothing, unclear = answers["encoder", Answer.NOT_TESTED], answers["encoder", Answer.CANNOT_TELL]
-    measured = asked["encoder"] - nothing
-    return {
-        "statements": asked["theorem"],
-        "statements_hold": answers["theorem", Answer.HOLDS],
-        "statements_fail": answers["theorem", Answer.FAILS],
-        "studied": asked["study"],
-        "studied_hold": agree,
-        "studied_fail": fail,
-        "studied_open": asked["study"] - agree - fail,
-        "encoders": asked["encoder"],
+    counts = Counter[tuple[str, str | None]]()
+    for claim in claims:
+        answer = Answer.of(claim["answer"])
+        counts.update((claim["answered_by"], one) for one in {answer, answer.result, None})
+    found = {name: counts[key] for name, key in OF_KINDS.items()}
+    values = [claim for claim in claims if claim["kind"] == "value"]
+    measured = found["encoders"] - found["nothing"]
+    of_values = sum(
+        claim["answered_by"] == "encoder" and claim["rung"] != "nothing" for claim in values
+    )
+    return found | {
+        "studied_open": found["studied"] - found["studied_hold"] - found["studied_fail"],
         "measured": measured,
-        "nothing": nothing,
-        "clear": measured - unclear,
-        "unclear": unclear,
-        "values": values,
-        "comparisons": measured - values,
-        "sentences": asked["sentence"],
-        "borne": answers["sentence", Answer.BORNE],
-        "contradicted": answers["sentence", Answer.CONTRADICTED],
+        "clear": measured - found["unclear"],
+        "values": of_values,
+        "comparisons": measured - of_values,
     }
-
-
-def is_measured_value(claim: Row) -> bool:
-    """Whether a number of encoders was measured. Below the published scale it is not compared with the printed one."""
-    return (claim["answered_by"], claim["kind"]) == ("encoder", "value") and claim[
-        "rung"
-    ] != "nothing"
 
 
 def is_compared(claim: Row) -> bool:
@@ -119,24 +119,24 @@ def of_evidence(claims: Sequence[Row]) -> dict[str, int]:
     ``compared``, and the results, are of printed and implied differences with an interval of ours.
     """
     printed = [claim for claim in claims if claim["origin"] == "printed"]
-    compared = [claim for claim in claims if is_compared(claim)]
-    differences = Counter(
-        Answer.of(claim["answer"]) for claim in compared if claim["reported"] != "equal"
-    )
-    equal = [claim["answer"] for claim in compared if claim["reported"] == "equal"]
-    corrected = [
+    differences = Counter[str]()
+    equal = Counter[str]()
+    for claim in filter(is_compared, claims):
+        (equal if claim["reported"] == "equal" else differences)[claim["answer"]] += 1
+    corrected = Counter(
         claim["answer"]
         for claim in claims
-        if (claim["origin"], claim["answered_by"]) == ("corrected", "theorem")
-    ]
-    found = {"claims": len(printed), "compared": differences.total(), **by_answer(printed)}
-    for name, answer in OF_EFFECTS.items():
-        found[name] = differences[answer]
-    found |= {
-        "equal": len(equal),
-        "equal_hold": equal.count(Answer.HOLDS),
-        "equal_fail": equal.count(Answer.FAILS),
+        if claim["origin"] == "corrected" and claim["answered_by"] == "theorem"
+    )
+    return {
+        "claims": len(printed),
+        **by_answer(printed),
+        "compared": differences.total(),
+        **{name: differences[answer] for name, answer in OF_EFFECTS.items()},
+        "equal": equal.total(),
+        "equal_hold": equal[Answer.HOLDS],
+        "equal_fail": equal[Answer.FAILS],
+        "corrected": corrected.total(),
+        "corrected_hold": corrected[Answer.HOLDS],
+        "published": sum(claim["rung"] == "published" for claim in printed),
     }
-    found |= {"corrected": len(corrected), "corrected_hold": corrected.count(Answer.HOLDS)}
-    found["published"] = sum(claim["rung"] == "published" for claim in printed)
-    return found

@@ -17,8 +17,9 @@ from hypersphere.provenance import columns, tables
 from hypersphere.provenance.tables import Row
 from hypersphere.report import words
 from hypersphere.report.artifact import Grid, Head, Line, Shown, Text
+from hypersphere.report.rendering import Sentences
 from hypersphere.report.results import Results, settles
-from hypersphere.wording import counted
+from hypersphere.statistics.replication import compares_encoders
 
 NOTHING = "–"
 """Where there is no number."""
@@ -33,6 +34,39 @@ ORIGINS = {
 """Origins of claims, in words."""
 SIDES = ("left", "right")
 """The keys of a counterexample for the two sides of the statement. All other keys are inputs."""
+
+
+SENTENCES = Sentences("""
+{% macro answered(number, every, notice) %}
+{{ number | counted("claim") }} of {{ every }} on it {{ "is" if number == 1 else "are" }} answered by these runs.
+{{ notice }}
+{% endmacro %}
+
+{% macro not_answered(number, why) %}
+Not answered, {{ number }}: {{ why }}.
+{% endmacro %}
+
+{% macro tested(draws, met, violated, deviation) %}
+{{ "fails in {:,} of".format(violated) if violated else "holds in all" }} {{ "{:,}".format(met) }} random tests (
+{{- "{:,} more do not meet its condition; ".format(draws - met) if met < draws -}}
+relative deviation at most {{ "%.2g" | format(deviation) }})
+{% endmacro %}
+
+{% macro share(held, places) %}
+{{ "all" if held == places else held or "none" }} of {{ places }}
+{% endmacro %}
+
+{% macro mean(mean, std, n, lost, low_power) %}
+{{ mean }}{{ " ± " ~ std if std != "–" }} (n = {{ n -}}
+{% for how, count in lost.items() if count %}; {{ count }} {{ how }}{% endfor %}
+{{- "; low power" if low_power }})
+{% endmacro %}
+
+{% macro counterexample(place, left, right) %}
+fails at {% for name, value in place.items() %}{{ name }} = {{ value }}, {% endfor -%}
+where the left side is {{ left }} and the right side {{ right }}
+{% endmacro %}
+""")
 
 
 @dataclass(frozen=True)
@@ -71,12 +105,12 @@ class Entry:
     @property
     def discrepancy(self) -> str:
         """Points of accuracy between our effect and the printed one, to sort by; empty where there are not both."""
-        row, metric = self.row, MEASURES.get(self.row["metric"])
-        effect = row["kind"] == "comparison" and row["answered_by"] == "encoder" and row["measured"]
-        if not (effect and metric and metric.margin == "accuracy") or row["reported"] in (
-            "",
-            *SIGNS,
-        ):
+        row = self.row
+        metric = MEASURES.get(row["metric"])
+        of_accuracy = metric is not None and metric.margin == "accuracy"
+        if not (of_accuracy and compares_encoders(row) and row["measured"]):
+            return ""
+        if row["reported"] in ("", *SIGNS):
             return ""
         printed = 0.0 if row["reported"] == "equal" else float(row["reported"])
         return f"{abs(float(row['measured']) - printed):.2f}"
@@ -89,37 +123,34 @@ def of_scale(results: Results) -> list[Entry]:
 
 def of_artifact(results: Results, paper: str, artifact: str) -> Shown | None:
     """The verdicts on an artifact's claims as a table, which follows it; None if its runs answer none."""
-    config, path = results.config, results.config.artifact_folder(paper, artifact) / "claims.csv"
-    judged = (
-        tables.rows(tables.read(results.checked(path), columns.CLAIMS)) if path.is_file() else []
-    )
+    config = results.config
+    path = config.artifact_folder(paper, artifact) / "claims.csv"
+    if not path.is_file():
+        return None
+    judged = tables.rows(tables.read(results.checked(path), columns.CLAIMS))
     answered = [entry(config, row) for row in judged if row["verdict"] != Verdict.NOT_RUN]
+    reasons = Counter(row["why"] for row in judged if row["verdict"] == Verdict.NOT_RUN)
     if not answered:
         return None
-    lines = []
-    for claim in answered:
-        result = claim.result if claim.row["kind"] == "comparison" else ""
-        cells = (claim.printed, claim.found, claim.intervals, claim.row["verdict"], result)
-        lines.append(
-            Line((claim.subject, claim.where), tuple(Text(cell or NOTHING) for cell in cells))
-        )
-    head = (
-        "published",
-        "ours",
-        f"{words.confidence(config)} interval; after Holm",
-        "verdict",
-        "result",
-    )
-    grid = Grid((tuple(map(Head, head)),), ("claim", "on"), tuple(lines))
-    some = f"{counted(len(answered), 'claim')} of {len(judged)} on it {'is' if len(answered) == 1 else 'are'}"
     make = "evidence" if config.settings.evidence_only else "reproduce"
-    reasons = Counter(row["why"] for row in judged if row["verdict"] == Verdict.NOT_RUN)
-    notes = (
-        f"{some} answered by these runs. {words.notice(config)}",
-        *(f"Not answered, {number}: {reason}." for reason, number in reasons.items()),
-        f"All claims, theorems and exact studies: make {make} SCALE={config.settings.scale} writes scorecard.html.",
-    )
-    return Shown(f"{artifact}-claims", f"Verdicts on {artifact}", notes, grid)
+    command = f"make {make} SCALE={config.settings.scale}"
+    notes = [
+        SENTENCES("answered", len(answered), len(judged), words.notice(config)),
+        *(SENTENCES("not_answered", number, why) for why, number in reasons.items()),
+        f"All claims, theorems and exact studies: {command} writes scorecard.html.",
+    ]
+    after_holm = f"{words.confidence(config)} interval; after Holm"
+    head = tuple(map(Head, ("published", "ours", after_holm, "verdict", "result")))
+    grid = Grid((head,), ("claim", "on"), tuple(map(_line, answered)))
+    title = f"Verdicts on {artifact}"
+    return Shown(f"{artifact}-claims", title, tuple(notes), grid)
+
+
+def _line(claim: Entry) -> Line:
+    """A claim beside its verdict; only comparisons have a result."""
+    result = claim.result if claim.row["kind"] == "comparison" else ""
+    cells = (claim.printed, claim.found, claim.intervals, claim.row["verdict"], result)
+    return Line((claim.subject, claim.where), tuple(Text(cell or NOTHING) for cell in cells))
 
 
 def entry(config: Config, row: Row, steps: Iterable[Row] = ()) -> Entry:
@@ -127,23 +158,20 @@ def entry(config: Config, row: Row, steps: Iterable[Row] = ()) -> Entry:
 
     ``steps`` are its rows of ladder.csv, the best first.
     """
-    paper, of_report = config.papers[row["paper"]], "rung" in row
+    paper = config.papers[row["paper"]]
+    of_report = "rung" in row
     answer = Answer.of(row["answer"])
-    shown = published(row)
-    printed = "" if shown == NOTHING else shown
+    printed = published(row).removeprefix(NOTHING)
     same_setting = of_report or row["answered_by"] != "encoder" or settles(config)
     beside = same_setting or row["kind"] == "comparison"
-    elsewhere = f"published: {printed}" if printed and not beside else ""
-    found = ours(row)
-    if found in (NOTHING, words.NOT_RUN):
-        found = ""
+    elsewhere = "" if beside or not printed else f"published: {printed}"
     return Entry(
         row=row,
         subject=_subject(paper, row) or str(row["artifact"]),
-        setting=_where(paper, row, point(paper, row), elsewhere),
-        where=_where(paper, row, _data(paper, row), elsewhere),
+        setting=_where(row, point(paper, row), elsewhere),
+        where=_where(row, _data(paper, row), elsewhere),
         printed=printed if beside else "",
-        found=counterexample(row["counterexample"]) or found,
+        found=counterexample(row["counterexample"]) or ours(row),
         intervals=_intervals(row),
         reading=_reading(config, row, answer),
         result=answer.result,
@@ -155,12 +183,10 @@ def entry(config: Config, row: Row, steps: Iterable[Row] = ()) -> Entry:
 
 def _subject(paper: Paper, row: Row) -> str:
     """``SimCLR, cut by 3 against default``, or the sentence of what is no number of encoders; empty: neither."""
-    if row["kind"] == "theorem" or (row["answered_by"] != "encoder" and row["sentence"]):
+    if row["answered_by"] != "encoder" and row["sentence"]:
         return str(row["sentence"])
     subject = arm(paper, row)
-    if row["kind"] == "comparison":
-        subject += f" against {baseline(paper, row)}"
-    return subject
+    return f"{subject} against {baseline(paper, row)}" if row["kind"] == "comparison" else subject
 
 
 def arm(paper: Paper, row: Row) -> str:
@@ -188,20 +214,28 @@ def _setting(paper: Paper, row: Row, column: str) -> str:
     """Coordinates of a column in words; empty where it has none."""
     if "=" not in row[column]:
         return ""
-    point = coordinates.parse(row[column], f"claims.csv: {row['id']}: {column}")
-    return words.point(paper, point, point)
+    given = coordinates.parse(row[column], f"claims.csv: {row['id']}: {column}")
+    return words.point(paper, given, given)
 
 
-def _where(paper: Paper, row: Row, data: str, elsewhere: str) -> str:
-    metric, measured = MEASURES.get(row["metric"]), ""
-    is_measured = row["variant"] or row["answered_by"] == "encoder"  # a sentence is not
-    if metric and is_measured:
-        unit = metric.unit
-        if row["kind"] == "comparison" and unit == "%":
-            unit = "points"
+def _where(row: Row, data: str, elsewhere: str) -> str:
+    """Measure, data, origin and place of a claim; what is measured of a sentence is not said."""
+    metric = MEASURES.get(row["metric"])
+    measured = ""
+    if metric and (row["variant"] or row["answered_by"] == "encoder"):
+        unit = unit_of(row)
         measured = f"{metric.label} ({unit})" if unit else metric.label
-    origin = "" if row["origin"] == "printed" else ORIGINS[row["origin"]]
-    return "; ".join(filter(None, (measured, data, elsewhere, origin, row["source"])))
+    return joined(measured, data, elsewhere, origin(row), row["source"])
+
+
+def origin(row: Row) -> str:
+    """Whose claim it is, where no paper publishes it as it stands."""
+    return "" if row["origin"] == "printed" else ORIGINS[row["origin"]]
+
+
+def joined(*parts: str) -> str:
+    """The parts that are not empty."""
+    return "; ".join(filter(None, parts))
 
 
 def measured_on(row: Row) -> str:
@@ -213,26 +247,23 @@ def measured_on(row: Row) -> str:
 
 def _data(paper: Paper, row: Row) -> str:
     """``CIFAR-10; measured on digits; epoch 100``."""
-    parts = (
-        paper.label(row["dataset"]),
-        measured_on(row),
-        row["repeated"],
-        _setting(paper, row, "setting"),
-    )
-    return "; ".join(filter(None, parts))
+    dataset = paper.label(row["dataset"])
+    return joined(dataset, measured_on(row), row["repeated"], _setting(paper, row, "setting"))
 
 
 def _intervals(row: Row) -> str:
-    compares, metric, decimals = (
-        row["kind"] == "comparison",
-        MEASURES.get(row["metric"]),
-        decimals_of(row),
-    )
-    both = {"": words.interval(row["low"], row["high"], decimals, metric, sign=compares)}
-    if compares and row["answered_by"] == "encoder":
-        alone = words.interval(row["low_unadjusted"], row["high_unadjusted"], decimals, metric)
-        both = {"Welch ": alone, "Holm ": both[""]}
-    return "; ".join(f"{name}{interval}" for name, interval in both.items() if interval != NOTHING)
+    if not compares_encoders(row):
+        return interval(row)
+    alone, adjusted = interval(row, "{}_unadjusted"), interval(row)
+    return joined(alone and f"Welch {alone}", adjusted and f"Holm {adjusted}")
+
+
+def interval(row: Row, ends: str = "{}") -> str:
+    """``[+2.8, +5.2]`` from two columns of a claim, ``low`` and ``high`` in ``ends``; empty where there is none."""
+    low, high = (row.get(ends.format(end), math.nan) for end in ("low", "high"))
+    compares = row["kind"] == "comparison"
+    metric = MEASURES.get(row["metric"])
+    return words.interval(low, high, decimals_of(row), metric, compares).removeprefix(NOTHING)
 
 
 def _reading(config: Config, row: Row, answer: Answer) -> str:
@@ -253,8 +284,15 @@ def prints_number(row: Mapping[str, Any]) -> bool:
 
 
 def decimals_of(row: Mapping[str, Any]) -> int:
-    """Of its measure."""
+    """The decimals of the measure of a claim."""
     return MEASURES[row["metric"]].decimals if row["metric"] in MEASURES else 2
+
+
+def unit_of(row: Row) -> str:
+    """``points`` of a difference in percent, else the unit of the measure; empty where it has none."""
+    metric = MEASURES.get(row["metric"])
+    unit = metric.unit if metric else ""
+    return "points" if unit == "%" and row["kind"] == "comparison" else unit
 
 
 def published(row: Mapping[str, Any]) -> str:
@@ -270,46 +308,42 @@ def published(row: Mapping[str, Any]) -> str:
 
 
 def ours(row: Row) -> str:
-    """What was found on a claim: ``+1.2 ± 0.3 (n = 5)``, ``6 of 7``; a dash where nothing was.
-
-    Of a theorem ``holds in all 10,000 random tests (relative deviation at most 3.1e-15)``.
-    """
+    """What was found on a claim: ``+1.2 ± 0.3 (n = 5)``, ``6 of 7``; empty where nothing was."""
     if row["kind"] == "theorem":
-        if math.isnan(row["draws"]):
-            return "not checked"
-        draws, met, violated = (int(row[name]) for name in ("draws", "met", "violated"))
-        outcome = f"fails in {violated:,} of" if violated else "holds in all"
-        unmet = f"{draws - met:,} more do not meet its condition; " if met < draws else ""
-        deviation = max(0.0, float(row["measured"]))
-        return f"{outcome} {met:,} random tests ({unmet}relative deviation at most {deviation:.2g})"
-    measured, decimals = float(row["measured"] or "nan"), decimals_of(row)
-    without, missing = words.lost(row), words.whole(row["n_missing"])
+        return _tested(row)
+    measured = float(row["measured"] or "nan")
+    decimals = decimals_of(row)
+    lost = words.lost(row)
     if math.isnan(measured):
-        return " or ".join(without) or (
-            words.NOT_RUN if row["verdict"] == words.NOT_RUN else NOTHING
-        )
+        return " or ".join(lost)
     places = int(row["n"])
-    if row["answered_by"] != "encoder" and row["metric"] == "share" and not row["baseline"]:
-        held = round(measured * places / 100)
-        return f"{'all' if held == places else held or 'none'} of {places}"
-    if row["answered_by"] != "encoder" and places == 1:
-        return words.number(measured, decimals)
-    mean = (words.signed if row["kind"] == "comparison" else words.number)(measured, decimals)
-    std = row.get("measured_std", math.nan)
-    spread = "" if math.isnan(std) else f" ± {words.number(std, decimals)}"
-    counts = without | ({"missing": missing} if missing else {})
-    lost = "".join(f"; {count} {how}" for how, count in counts.items())
-    return f"{mean}{spread} (n = {places}{lost}{'; low power' if row.get('low_power') else ''})"
+    if row["answered_by"] != "encoder":
+        if row["metric"] == "share" and not row["baseline"]:
+            return SENTENCES("share", round(measured * places / 100), places)
+        if places == 1:
+            return words.number(measured, decimals)
+    shown = words.signed if row["kind"] == "comparison" else words.number
+    std = words.number(row.get("measured_std", math.nan), decimals)
+    counts = lost | {"missing": words.whole(row["n_missing"])}
+    low_power = row.get("low_power", False)
+    return SENTENCES("mean", shown(measured, decimals), std, places, counts, low_power)
+
+
+def _tested(row: Row) -> str:
+    """``holds in all 10,000 random tests (relative deviation at most 3.1e-15)``, of a theorem."""
+    if math.isnan(row["draws"]):
+        return "not checked"
+    counts = (int(row[name]) for name in ("draws", "met", "violated"))
+    return SENTENCES("tested", *counts, max(0.0, float(row["measured"])))
 
 
 def counterexample(text: str) -> str:
     """``fails at tau = (1, 2), where the left side is 0.8 and the right side 0.5``; empty if there is none."""
     if not text:
         return ""
-    inputs = json.loads(text)
-    left, right = (_number(inputs.pop(side)) for side in SIDES)
-    place = ", ".join(f"{name} = {_number(value)}" for name, value in inputs.items())
-    return f"fails at {place}, where the left side is {left} and the right side {right}"
+    shown = {name: _number(value) for name, value in json.loads(text).items()}
+    sides = [shown.pop(side) for side in SIDES]
+    return SENTENCES("counterexample", shown, *sides)
 
 
 def _number(value: float | list[Any]) -> str:

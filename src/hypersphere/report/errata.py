@@ -3,14 +3,13 @@
 from typing import Any
 
 from hypersphere.config import coordinates
-from hypersphere.config.claims import Erratum, load_errata
+from hypersphere.config.errata import Erratum, load_errata
 from hypersphere.config.project import SEVERAL, Config
 from hypersphere.config.validation import either
+from hypersphere.report import rendering
 
 ACROSS = "Across the papers"
 """The title of what is about several of them."""
-QUANTITIES = {"all": "every run", "some": "a run", "none": "no run"}
-"""How many runs an erratum speaks of, in words."""
 
 
 def ledger(config: Config) -> list[dict[str, Any]]:
@@ -27,16 +26,13 @@ def ledger(config: Config) -> list[dict[str, Any]]:
 
 def what_is_run(erratum: Erratum) -> str:
     """``every run with variant curv or pos_curv has logits.curve=equation_10``; empty if no field has the choice."""
-    sentences = []
+    runs = []
     for one in erratum.runs:
-        runs = QUANTITIES[one.by]
-        if one.by == "all" and "artifact" not in one.when:
-            runs += " of a published table or figure"
-        which = []
+        when = {}
         for key, given in one.when.items():
-            values = [coordinates.show(value) for value in coordinates.alternatives(given)]
-            which.append(f"{key} {either(values)}")
-        conditions = f" with {' and '.join(which)}" if which else ""
-        has = ", ".join(f"{path}={coordinates.show(value)}" for path, value in one.set.items())
-        sentences.append(f"{runs}{conditions} has {has}")
-    return "; ".join(sentences)
+            when[key] = either(
+                [coordinates.show(value) for value in coordinates.alternatives(given)]
+            )
+        fields = {path: coordinates.show(value) for path, value in one.set.items()}
+        runs.append((one.by, when, fields))
+    return "; ".join(rendering.filled("run.txt", runs=runs).splitlines())

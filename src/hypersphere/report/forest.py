@@ -3,7 +3,8 @@
 It draws what results/report/claims.csv says and computes nothing. The short forest has the dozen rows that tell most.
 """
 
-from collections.abc import Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Sequence
 from functools import partial
 from itertools import chain, starmap
 from pathlib import Path
@@ -32,6 +33,14 @@ FARTHEST = 16.0
 """Points: the axis ends here, and an arrow stands for what lies beyond."""
 APART = 3
 """A variant has a row for each dataset and setting of a table up to so many; more of them share one row."""
+SHARED_ROW = (
+    f"A variant with more than {APART} datasets, tasks or settings in one table has one row with every effect: its "
+    "lines reach from the lowest to the highest end of the intervals."
+)
+VARIANT = ("artifact", "method", "variant", "baseline")
+"""What claims on one variant of one table against one baseline share."""
+ALWAYS_NAMED = ("dataset", "target", "epoch", "label")
+"""The coordinates that a row names beside those in which it differs from the rows beside it."""
 SHORT = 12
 """Rows of the short forest."""
 NAMES = ("forest_short", "forest")
@@ -50,7 +59,7 @@ LOOKS = {
     Answer.CANNOT_TELL: Mark(0, style.GREY, "v"),
 }
 """How an answer is drawn: hue and shape say the same, and neither says good or bad."""
-SAID = {
+EFFECTS = {
     Answer.HOLDS: "agrees",
     Answer.DIRECTION_ONLY: "in sign only",
     Answer.OPPOSITE: "opposite sign",
@@ -73,53 +82,54 @@ def answer(claim: Claim) -> Answer:
 
 
 def rows(config: Config, claims: Sequence[Claim]) -> Rows:
-    """All rows, sorted by our effect (of several claims, the middle one), the largest first."""
+    """All rows, sorted by our effect (of several claims, the middle one), the largest first.
 
-    found = {}
+    Claims on one variant of one table against one baseline are together.
+    """
+    shown = {}
     for name, paper in config.papers.items():
-        lines = list[Line]()
-        for alike in _alike(
-            claim for claim in claims if claim["paper"] == name and is_drawn(claim)
-        ):
+        variants = defaultdict(list)
+        for claim in claims:
+            if claim["paper"] == name and is_drawn(claim):
+                variant = tuple(claim[key] for key in VARIANT)
+                variants[variant].append(claim)
+        lines: list[Line] = []
+        for alike in variants.values():
             if len(alike) <= APART:
                 lines += [(subject(paper, claim, alike), [claim]) for claim in alike]
             else:
-                lines.append((f"{_arms(paper, alike[0])}, {counted(len(alike), 'setting')}", alike))
+                arms = _arms(paper, alike[0])
+                settings = counted(len(alike), "setting")
+                lines.append((f"{arms}, {settings}", alike))
         if lines:
-            found[paper.title] = sorted(lines, key=_middle, reverse=True)
-    return found
-
-
-def _alike(claims: Iterable[Claim]) -> list[list[Claim]]:
-    """Claims on one variant of one table against one baseline, together."""
-    groups: dict[tuple[str, ...], list[Claim]] = {}
-    for claim in claims:
-        key = tuple(claim[column] for column in ("artifact", "method", "variant", "baseline"))
-        groups.setdefault(key, []).append(claim)
-    return list(groups.values())
+            shown[paper.title] = sorted(lines, key=_middle, reverse=True)
+    return shown
 
 
 def _middle(line: Line) -> float:
     """Our effect; of several claims, the middle one."""
-    effects = sorted(float(claim["measured"]) for claim in line[1])
+    _, claims = line
+    effects = sorted(float(claim["measured"]) for claim in claims)
     return effects[len(effects) // 2]
 
 
 def short(every: Rows) -> Rows:
     """The dozen rows with an answer or, after them, the largest published effects; in their order."""
     telling = sorted(chain.from_iterable(every.values()), key=_rank)[:SHORT]
-    chosen = {}
+    shown = {}
     for title, lines in every.items():
         own = [line for line in lines if line in telling]
         if own:
-            chosen[title] = own
-    return chosen
+            shown[title] = own
+    return shown
 
 
 def _rank(line: Line) -> tuple[bool, float]:
     """Lines with an answer first, and of these the largest published effect."""
-    undecided = all(answer(claim) is Answer.CANNOT_TELL for claim in line[1])
-    return undecided, -max(abs(float(claim["reported"])) for claim in line[1])
+    _, claims = line
+    undecided = all(answer(claim) is Answer.CANNOT_TELL for claim in claims)
+    largest = max(abs(float(claim["reported"])) for claim in claims)
+    return undecided, -largest
 
 
 def claims_of(shown: Rows) -> list[Claim]:
@@ -130,28 +140,25 @@ def claims_of(shown: Rows) -> list[Claim]:
 
 def subject(paper: Paper, claim: Claim, beside: Sequence[Claim] = ()) -> str:
     """``MoCo v3, positives emphasised, CIFAR-10``; of the settings, those that tell the claim from those beside it."""
-    points = [_point(one) for one in beside]
-    told = (
-        {"dataset", "target", "epoch", "label", *words.varying(points)}
-        if points
-        else set(_point(claim))
-    )
-    point = {key: value for key, value in _point(claim).items() if key in told}
+    point = _point(claim)
+    if beside:
+        others = [_point(one) for one in beside]
+        telling = {*ALWAYS_NAMED, *words.varying(others)}
+        point = {key: value for key, value in point.items() if key in telling}
     return f"{_arms(paper, claim)}, {words.point(paper, point, point)}"
 
 
 def in_numbers(paper: Paper, claim: Claim) -> dict[str, str]:
     """A comparison in numbers, as the article lists it: the printed difference, and ours."""
     shown = findings.numbers(claim)
+    origin = "" if claim["origin"] == "printed" else f" ({claim['origin']})"
     return {
-        "subject": subject(paper, claim)
-        + ("" if claim["origin"] == "printed" else f" ({claim['origin']})"),
-        **{
-            "printed": shown["published"],
-            "ours": shown["effect"] or NOTHING,
-            "welch": shown["interval"] or NOTHING,
-        },
-        **{"holm": shown["adjusted"] or NOTHING, "n": shown["n"]},
+        "subject": subject(paper, claim) + origin,
+        "printed": shown["published"],
+        "ours": shown["effect"] or NOTHING,
+        "welch": shown["interval"] or NOTHING,
+        "holm": shown["adjusted"] or NOTHING,
+        "n": shown["n"],
         "result": in_words(claim),
     }
 
@@ -159,30 +166,33 @@ def in_numbers(paper: Paper, claim: Claim) -> dict[str, str]:
 def in_words(claim: Claim) -> str:
     """``disagrees: opposite sign †``; the dagger: an arm is not shown to be above its controls."""
     of_claim = answer(claim)
-    why = (
-        f": {SAID[of_claim]}"
-        if of_claim.result == "disagrees" and claim["reported"] != "equal"
-        else ""
-    )
-    return f"{of_claim.result}{why}{FLOORED if claim['floored'] else ''}"
+    text: str = of_claim.result
+    if text == "disagrees" and claim["reported"] != "equal":
+        text += f": {EFFECTS[of_claim]}"
+    return text + (FLOORED if claim["floored"] else "")
 
 
 def _point(claim: Claim) -> dict[str, Any]:
-    return {"dataset": claim["dataset"], **coordinates.parse(claim["setting"], claim["id"])}
+    setting = coordinates.parse(claim["setting"], claim["id"])
+    return {"dataset": claim["dataset"], **setting}
 
 
 def _arms(paper: Paper, claim: Claim) -> str:
     """Method and variant in words, and what they are compared with if it is not the table's own baseline."""
-    baseline = paper.measured[claim["artifact"]].baseline
-    variant, against = (
-        paper.phrases.get(claim[key]) or paper.label(claim[key]) for key in ("variant", "baseline")
-    )
-    said = f"{paper.label(claim['method'])}, {variant}"
+    method = paper.label(claim["method"])
+    variant = _phrase(paper, claim["variant"])
+    arms = f"{method}, {variant}"
     if "=" in claim["baseline"]:
         other = coordinates.parse(claim["baseline"], claim["id"])
-        return f"{said}, against {words.point(paper, other, other)}"
-    plain = baseline.get("variant") if baseline else None
-    return said if claim["baseline"] == plain else f"{said}, against {against}"
+        return f"{arms}, against {words.point(paper, other, other)}"
+    baseline = paper.measured[claim["artifact"]].baseline or {}
+    if claim["baseline"] == baseline.get("variant"):
+        return arms
+    return f"{arms}, against {_phrase(paper, claim['baseline'])}"
+
+
+def _phrase(paper: Paper, variant: str) -> str:
+    return paper.phrases.get(variant) or paper.label(variant)
 
 
 def caption(claims: Sequence[Claim]) -> str:
@@ -190,84 +200,109 @@ def caption(claims: Sequence[Claim]) -> str:
     shown = [claim for claim in claims if is_drawn(claim)]
     if not shown:
         return "Nothing is drawn: no trained encoders give an interval for a published difference of accuracies."
-    runs = sorted({int(claim["n"]) for claim in shown})
-    few = f"n = {runs[0]}" if len(runs) == 1 else f"n from {runs[0]} to {runs[-1]}"
-    scales = dict.fromkeys(f"Scale {claim['scale']}, {RUNGS[claim['rung']]}." for claim in shown)
-    published = all(claim["rung"] == "published" for claim in shown)
-    worth = [] if published else ["Not a reproduction: small encoders on reduced data."]
+    sentences = []
+    if any(claim["rung"] != "published" for claim in shown):
+        sentences.append("Not a reproduction: small encoders on reduced data.")
+    for claim in shown:
+        rung = RUNGS[claim["rung"]]
+        sentences.append(f"Scale {claim['scale']}, {rung}.")
+    runs = _runs(shown, "n = {}", "n from {} to {}")
     device = words.distinct(claim["device"] for claim in shown)
-    return " ".join(
-        [*worth, *scales, f"{few} independent pretrainings of each variant; device {device}."]
-    )
+    sentences.append(f"{runs} independent pretrainings of each variant; device {device}.")
+    return " ".join(dict.fromkeys(sentences))
+
+
+def _runs(claims: Sequence[Claim], one: str, several: str) -> str:
+    """How many runs an arm has: in the words for one number, or for the least and the most."""
+    runs = {int(claim["n"]) for claim in claims}
+    if len(runs) == 1:
+        return one.format(*runs)
+    return several.format(min(runs), max(runs))
 
 
 def build(config: Config, claims: Sequence[Claim], folder: Path) -> None:
     """Write forest.{svg,png} and forest_short.{svg,png}, and the same for a narrow window as png."""
     every = rows(config, claims)
+    total = len(claims_of(every))
     for name, shown in zip(NAMES, (short(every), every), strict=True):
-        intervals.save(folder, name, partial(draw, config, shown, len(claims_of(every))))
+        drawn = partial(draw, config, shown, total)
+        intervals.save(folder, name, drawn)
 
 
 def draw(config: Config, shown: Rows, total: int, layout: Layout = intervals.PAGE) -> Figure:
     """Rows under the titles of their documents, on one axis of points of accuracy; some of ``total`` comparisons."""
     claims = claims_of(shown)
-    lines_shown = sum(len(lines) for lines in shown.values())
-    some = f"{len(claims)} of {total}" if len(claims) < total else str(total)
-    rows_named = f", in {counted(lines_shown, 'row')}" if lines_shown < len(claims) else ""
-    sections = []
-    for title, lines in shown.items():
-        sections.append(Estimates(title, list(starmap(_row, lines))))
+    some = str(total)
+    if len(claims) < total:
+        some = f"{len(claims)} of {total}"
+    title = f"Published effects and ours: {some} differences in accuracy"
     small = caption(claims)
     if any(claim["floored"] for claim in claims):
         small += f" Pale, with a dagger: {SHORTCOMINGS['floored']}."
-    if rows_named:
-        small += (
-            f" A variant with more than {APART} datasets, tasks or settings in one table has one row with every effect"
-            ": its lines reach from the lowest to the highest end of the intervals."
-        )
-    frame = figures.Frame(
-        f"Published effects and ours: {some} differences in accuracy{rows_named}",
+    rows_shown = sum(map(len, shown.values()))
+    if rows_shown < len(claims):
+        title += f", in {counted(rows_shown, 'row')}"
+        small += f" {SHARED_ROW}"
+    subtitle = (
         f"Difference in accuracy, points. Ours with the {words.confidence(config)} interval by Welch (thick) and after "
-        f"Holm's correction (thin). Axis cut at ±{FARTHEST:g}; an arrow stands for what lies beyond.",
-        small,
+        f"Holm's correction (thin). Axis cut at ±{FARTHEST:g}; an arrow stands for what lies beyond."
     )
-    legend = {"published": PRINTED} | {SAID[answer]: look for answer, look in LOOKS.items()}
-    nothing = [Estimates("No comparison has an interval yet.", ())]
-    label = "difference from the baseline, points of accuracy"
+    sections = []
+    for document, lines in shown.items():
+        sections.append(Estimates(document, list(starmap(_row, lines))))
     return intervals.draw(
-        frame, sections or nothing, label, farthest=FARTHEST, legend=legend, layout=layout
+        figures.Frame(title, subtitle, small),
+        sections or [Estimates("No comparison has an interval yet.", ())],
+        "difference from the baseline, points of accuracy",
+        farthest=FARTHEST,
+        legend={"published": PRINTED} | {EFFECTS[answer]: look for answer, look in LOOKS.items()},
+        layout=layout,
     )
 
 
 def _row(name: str, claims: Sequence[Claim]) -> Estimate:
     """Printed effects, ours on top, intervals from the lowest end to the highest; a dagger: all have a floored arm."""
-    leading = min(map(answer, claims), key=list(LOOKS).index)
-    floored = all(claim["floored"] for claim in claims)
     smaller = 0.75 if len(claims) > 1 else 1.0
-    printed, ours, beyond = list[Mark](), list[Mark](), list[str]()
+    published: list[Mark] = []
+    ours: list[Mark] = []
+    beyond: list[str] = []
     for claim in claims:
-        look, pale, value = (
-            LOOKS[answer(claim)],
-            FADED if claim["floored"] else 1.0,
-            float(claim["reported"]),
+        value = float(claim["reported"])
+        alpha = FADED if claim["floored"] else 1.0
+        ring = PRINTED._replace(
+            value=value,
+            size=PRINTED.size * smaller,
+            alpha=max(alpha, 0.6),
         )
-        printed.append(
-            PRINTED._replace(value=value, size=PRINTED.size * smaller, alpha=max(pale, 0.6))
+        published.append(ring)
+        look = LOOKS[answer(claim)]
+        mark = look._replace(
+            value=float(claim["measured"]),
+            size=look.size * smaller,
+            alpha=alpha,
         )
-        ours.append(
-            look._replace(value=float(claim["measured"]), size=look.size * smaller, alpha=pale)
-        )
-        beyond += [words.signed(value, 1)] if abs(value) > FARTHEST else []
-    runs = sorted({int(claim["n"]) for claim in claims})
-    few = f"n = {runs[0]}" if len(runs) == 1 else f"n = {runs[0]} to {runs[-1]}"
-    name += (f" (published {', '.join(beyond)})" if beyond else "") + (FLOORED if floored else "")
-    thick, thin = _ends(claims, "_unadjusted"), _ends(claims, "")
-    alpha = FADED if floored else 1.0
-    return Estimate(name, few, [*printed, *ours], LOOKS[leading].colour, thick, thin, alpha)
+        ours.append(mark)
+        if abs(value) > FARTHEST:
+            beyond.append(words.signed(value, 1))
+    if beyond:
+        name += f" (published {', '.join(beyond)})"
+    floored = all(claim["floored"] for claim in claims)
+    if floored:
+        name += FLOORED
+    leading = min(map(answer, claims), key=list(LOOKS).index)
+    return Estimate(
+        name,
+        _runs(claims, "n = {}", "n = {} to {}"),
+        [*published, *ours],
+        LOOKS[leading].colour,
+        thick=_ends(claims, "_unadjusted"),
+        thin=_ends(claims, ""),
+        alpha=FADED if floored else 1.0,
+    )
 
 
 def _ends(claims: Sequence[Claim], kind: str) -> tuple[float, float]:
     """From the lowest end of the intervals to the highest."""
-    return min(claim[f"low{kind}"] for claim in claims), max(
-        claim[f"high{kind}"] for claim in claims
-    )
+    lowest = min(claim[f"low{kind}"] for claim in claims)
+    highest = max(claim[f"high{kind}"] for claim in claims)
+    return lowest, highest

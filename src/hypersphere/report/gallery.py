@@ -26,19 +26,19 @@ COLOURS = 256
 
 def build(config: project.Config, page: Path) -> None:
     """Draw every picture that the page shows, and remove those that it no longer shows."""
-    shown = SHOWN.findall(page.read_text(encoding="utf-8"))
     results = ExactResults(config, exact.shared(config))
-    for path, paper, figure in shown:
+    shown = set()
+    for path, paper, figure in SHOWN.findall(page.read_text(encoding="utf-8")):
         picture = page.parent / path
+        shown.add(picture)
         context = Context(results, config.papers[paper], figure)
         with style.applied():
             figures.save(study_figure.draw(context), [picture], "")
         with files.replacing(picture) as smaller:
-            Image.open(picture).convert("RGB").quantize(COLOURS).save(
-                smaller, format="png", optimize=True
-            )
-    kept = {page.parent / path for path, _, _ in shown}
-    for picture in set((page.parent / "images" / "gallery").glob("*.png")) - kept:
+            colours = Image.open(picture).convert("RGB").quantize(COLOURS)
+            colours.save(smaller, format="png", optimize=True)
+    folder = page.parent / "images" / "gallery"
+    for picture in set(folder.glob("*.png")) - shown:
         picture.unlink()
 
 

@@ -14,8 +14,21 @@ from matplotlib.transforms import blended_transform_factory
 
 from hypersphere.report import figures, style
 
-LINE, AROUND, SAID = 0.19, 0.75, 33
-"""Inches of a row and of all that surrounds the rows; letters in a line of what is said of a row beside the axis."""
+LINE, AROUND = 0.19, 0.75
+"""Inches of a row and of all that surrounds the rows."""
+BESIDE = 33
+"""Letters in a line of what stands beside a row."""
+TITLE: dict[str, Any] = {"va": "center", "fontweight": "bold", "fontsize": 8.5}
+"""The look of a section's title."""
+NAME_ABOVE: dict[str, Any] = {
+    "va": "top",
+    "fontsize": 8,
+    "linespacing": 1.05,
+    "bbox": {"facecolor": "white", "edgecolor": "none", "pad": 0.5},
+}
+"""The look of a name above its row, which covers the line at zero."""
+MARGIN = "#F0EAF4"
+"""The colour of a margin."""
 
 
 class Layout(NamedTuple):
@@ -30,21 +43,25 @@ class Layout(NamedTuple):
     signs: int
     """Of the legend, beside each other."""
     above: bool
-    """Whether a name stands above its row, with what is said of it, and not at the left of the axis."""
+    """Whether a name stands above its row, with what stands beside it, and not at the left of the axis."""
 
-    def lines(self, row: "Estimate") -> list[str]:
+    def name(self, row: "Estimate") -> list[str]:
         """A row's name in lines."""
         if not self.above:
             return textwrap.wrap(row.name, self.letters)
-        together = row.said.replace(" = ", "\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}")
-        return textwrap.wrap(f"{row.name}: {together}", self.letters)
+        beside = row.beside.replace(" = ", "\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}")
+        return textwrap.wrap(f"{row.name}: {beside}", self.letters)
+
+    def title(self, section: "Estimates") -> list[str]:
+        """A section's title in lines."""
+        return textwrap.wrap(section.title, self.bold)
 
     def room(self, row: "Estimate") -> float:
-        """What a row needs, in heights of a line: a longer name has more, and so has more that is said of it."""
-        lines = len(self.lines(row))
+        """What a row needs, in heights of a line: a longer name has more, and so has more that stands beside it."""
+        lines = len(self.name(row))
         if self.above:
             return 0.65 * lines + 1.05
-        return 0.65 * max(lines, len(textwrap.wrap(row.said, SAID))) + 0.35
+        return 0.65 * max(lines, len(textwrap.wrap(row.beside, BESIDE))) + 0.35
 
     def middle(self, row: "Estimate") -> float:
         """Where the row's points are, below its upper end."""
@@ -73,8 +90,8 @@ class Estimate(NamedTuple):
     """One line of the drawing: its points, on top of one or two intervals."""
 
     name: str
-    said: str
-    """At the right of the axis."""
+    beside: str
+    """What stands at the right of the axis."""
     marks: Sequence[Mark]
     colour: str
     """Of the intervals."""
@@ -95,7 +112,8 @@ class Estimates(NamedTuple):
 def save(folder: Path, name: str, drawn: Callable[[Layout], Figure]) -> None:
     """Write a drawing as svg and png, and as png for a narrow window."""
     with style.applied():
-        figures.save(drawn(PAGE), [folder / f"{name}.svg", folder / f"{name}.png"], "")
+        wide = [folder / f"{name}.svg", folder / f"{name}.png"]
+        figures.save(drawn(PAGE), wide, "")
         figures.save(drawn(PHONE), [folder / f"{name}{NARROW}.png"], "")
 
 
@@ -110,53 +128,41 @@ def draw(
     layout: Layout = PAGE,
 ) -> Figure:
     """The sections on one axis, with a line at ``zero``. At ``farthest`` it ends: arrows stand for what lies beyond."""
-    titles = {section.title: textwrap.wrap(section.title, layout.bold) for section in sections}
     height = 0.0
     for section in sections:
-        height += len(titles[section.title]) + sum(map(layout.room, section.rows))
+        rooms = map(layout.room, section.rows)
+        height += len(layout.title(section)) + sum(rooms)
     height = height or 1.0
-    lines_of_signs = math.ceil(len(legend) / layout.signs) if legend else 1
-    figure, part = figures.framed(
-        frame, layout.width, AROUND + LINE * (height + lines_of_signs - 1)
-    )
+    legend = legend or {}
+    handles = [Line2D([], [], label=name, **_look(mark)) for name, mark in legend.items()]
+    lines_of_signs = math.ceil(len(handles) / layout.signs) or 1
+    inches = AROUND + LINE * (height + lines_of_signs - 1)
+    figure, part = figures.framed(frame, layout.width, inches)
     axis = part.subplots()
-    from_the_left = blended_transform_factory(part.transSubfigure, axis.transData)
-    beside: dict[str, Any] = {
-        "xycoords": axis.get_yaxis_transform(),
-        "va": "center",
-        "annotation_clip": False,
-    }
-    at, named = 0.0, dict[float, str]()
+    names: dict[float, str] = {}
+    at = 0.0
     for section in sections:
-        for line in titles[section.title]:
-            look: dict[str, Any] = {"va": "center", "fontweight": "bold", "fontsize": 8.5}
-            axis.text(0.012, at + 0.5, line, transform=from_the_left, **look).set_in_layout(False)
+        for line in layout.title(section):
+            _write_at_left(axis, 0.012, at + 0.5, line, TITLE)
             at += 1
         top = at
         for row in section.rows:
-            middle, name = at + layout.middle(row), "\n".join(layout.lines(row))
+            middle = at + layout.middle(row)
+            name = "\n".join(layout.name(row))
             _draw_row(axis, row, middle, farthest)
             if layout.above:
-                small: dict[str, Any] = {"va": "top", "fontsize": 8, "linespacing": 1.05}
-                small["bbox"] = {"facecolor": "white", "edgecolor": "none", "pad": 0.5}
-                axis.text(0.03, at + 0.1, name, transform=from_the_left, **small).set_in_layout(
-                    False
-                )
+                _write_at_left(axis, 0.03, at + 0.1, name, NAME_ABOVE)
             else:
-                said = textwrap.fill(row.said, SAID)
-                axis.annotate(
-                    said, (1.02, middle), **beside, fontsize=8, color="#444444", linespacing=1.0
-                )
-                named[middle] = name
+                names[middle] = name
+                _write_beside(axis, middle, row.beside)
             at += layout.room(row)
         if section.margin:
-            axis.fill_between(
-                [-section.margin, section.margin], top, at, color="#F0EAF4", linewidth=0, zorder=0
-            )
+            ends = [-section.margin, section.margin]
+            axis.fill_between(ends, top, at, color=MARGIN, linewidth=0, zorder=0)
         if zero:
             # not through the titles
             axis.vlines(0, top, at, color=style.GREY, linewidth=1, zorder=1)
-    axis.set_yticks(list(named), list(named.values()), fontsize=8.2, linespacing=1.0)
+    axis.set_yticks(list(names), list(names.values()), fontsize=8.2, linespacing=1.0)
     axis.tick_params(axis="y", length=0)
     axis.set_ylim(height, 0)
     if math.isfinite(farthest):
@@ -164,47 +170,72 @@ def draw(
     axis.spines["left"].set_visible(False)
     axis.set_xlabel(label)
     axis.grid(visible=False, axis="y")
-    if legend:
-        handles = [Line2D([], [], label=name, **_look(mark)) for name, mark in legend.items()]
-        spaced: dict[str, Any] = {"handletextpad": 0.3, "columnspacing": 1.4}
+    if handles:
         part.legend(
             handles=handles,
             loc="outside lower center",
-            ncols=min(layout.signs, len(legend)),
-            **spaced,
+            ncols=min(layout.signs, len(handles)),
+            handletextpad=0.3,
+            columnspacing=1.4,
         )
     return figure
 
 
-def _draw_row(axis: Axes, row: Estimate, middle: float, farthest: float) -> None:
+def _write_at_left(axis: Axes, x: float, y: float, text: str, look: dict[str, Any]) -> None:
+    """Write at a share x of the drawing's width, in the height y of the axis; no room is made for it."""
+    place = blended_transform_factory(axis.figure.transSubfigure, axis.transData)
+    axis.text(x, y, text, transform=place, in_layout=False, **look)
+
+
+def _write_beside(axis: Axes, y: float, text: str) -> None:
+    """Write at the right of the axis."""
+    axis.annotate(
+        textwrap.fill(text, BESIDE),
+        (1.02, y),
+        xycoords=axis.get_yaxis_transform(),
+        va="center",
+        annotation_clip=False,
+        fontsize=8,
+        color="#444444",
+        linespacing=1.0,
+    )
+
+
+def _draw_row(axis: Axes, row: Estimate, y: float, farthest: float) -> None:
     """The intervals and points of a row, and arrows for what lies beyond ``farthest``."""
-    of_row: dict[str, Any] = {"color": row.colour, "alpha": row.alpha, "solid_capstyle": "butt"}
+    look: dict[str, Any] = {"color": row.colour, "alpha": row.alpha, "solid_capstyle": "butt"}
     for ends, width in ((row.thin, 0.9), (row.thick, 2.6)):
-        axis.plot(
-            np.clip(ends, -farthest, farthest), [middle] * 2, linewidth=width, zorder=2, **of_row
-        )
+        shown = np.clip(ends, -farthest, farthest)
+        axis.plot(shown, [y, y], linewidth=width, zorder=2, **look)
     for mark in row.marks:
-        axis.plot(
-            np.clip(mark.value, -farthest, farthest), middle, zorder=3, clip_on=False, **_look(mark)
-        )
-    of_intervals = [Mark(end, row.colour, alpha=row.alpha) for end in (*row.thin, *row.thick)]
-    for mark in [*of_intervals, *row.marks]:
+        _draw_mark(axis, mark, y, farthest, 3)
+    ends_of_lines = []
+    for end in (*row.thin, *row.thick):
+        ends_of_lines.append(Mark(end, row.colour, alpha=row.alpha))
+    for mark in (*ends_of_lines, *row.marks):
         if abs(mark.value) > farthest:
-            arrow = mark._replace(marker="<" if mark.value < 0 else ">", hollow=False, size=5)
-            axis.plot(
-                math.copysign(farthest, mark.value), middle, zorder=4, clip_on=False, **_look(arrow)
-            )
+            shape = "<" if mark.value < 0 else ">"
+            arrow = mark._replace(marker=shape, hollow=False, size=5)
+            _draw_mark(axis, arrow, y, farthest, 4)
+
+
+def _draw_mark(axis: Axes, mark: Mark, y: float, farthest: float, zorder: int) -> None:
+    shown = np.clip(mark.value, -farthest, farthest)
+    axis.plot(shown, y, zorder=zorder, clip_on=False, **_look(mark))
 
 
 def _look(mark: Mark) -> dict[str, Any]:
-    inside, edge, width = (
-        ("white", mark.colour, 0.9) if mark.hollow else (mark.colour, "white", 0.4)
-    )
-    face = {"markerfacecolor": inside, "markeredgecolor": edge, "markeredgewidth": width}
-    look = {
+    """How matplotlib draws a mark."""
+    inside, edge, width = mark.colour, "white", 0.4
+    if mark.hollow:
+        inside, edge, width = "white", mark.colour, 0.9
+    return {
         "color": mark.colour,
         "marker": mark.marker,
         "markersize": mark.size,
         "alpha": mark.alpha,
+        "markerfacecolor": inside,
+        "markeredgecolor": edge,
+        "markeredgewidth": width,
+        "linestyle": "",
     }
-    return {**look, **face, "linestyle": ""}

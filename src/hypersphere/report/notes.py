@@ -2,53 +2,110 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from itertools import chain
+from functools import partial
 from typing import Any
 
+import pandas as pd
+
 from hypersphere.config.artifacts import HISTORY, Measured, Paper, Studied
-from hypersphere.config.cells import SHARED, Cell, untrained
+from hypersphere.config.cells import SHARED, untrained
 from hypersphere.config.plan import Plan
-from hypersphere.config.run import Run
 from hypersphere.provenance.likeness import unlike
 from hypersphere.report import words
 from hypersphere.report.artifact import Points
+from hypersphere.report.rendering import Sentences
 from hypersphere.report.results import settles
 from hypersphere.wording import counted
 
+SENTENCES = Sentences("""
+{% macro absent(every, reasons) %}
+{% if reasons %}
+Not run, of {{ every }}: {% for why, count in reasons.items() -%}
+{{ count | counted("cell") }} ({{ why }}){{ "; " if not loop.last }}
+{%- endfor %}. Rows, columns and panels of which nothing was run are left out.
+{% endif %}
+{% endmacro %}
+
+{% macro repeated(datasets) %}
+{% if datasets %}
+Mind: {% for name, images in datasets.items() %}of {{ name }}, {{ images }}{{ ". " if not loop.last }}{% endfor %}.
+{% endif %}
+{% endmacro %}
+
+{% macro published(where, printed, title, beside) %}
+{% if beside %}
+{{ where }} {{ printed or "the paper" }} of “{{ title }}”: published images, encoder and schedule.
+{% else %}
+The numbers of {{ printed or "the paper" }} of “{{ title }}” are of other data: the verdicts list them.
+{% endif %}
+{% endmacro %}
+
+{% macro seeds(listed, numbers) %}
+{% if numbers %}
+n = {{ numbers[0] }}{{ " to %d" | format(numbers[-1]) if numbers[-1] > numbers[0] }}
+(of seeds {{ listed | join(", ") }})
+{% else %}
+n = {{ listed | length }} ({{ "seed" if listed | length == 1 else "seeds" }} {{ listed | join(", ") }})
+{% endif %}
+{% endmacro %}
+
+{% macro component(name, parameters) %}
+{{ name.replace("_", " ") }}{% for key, value in parameters.items() -%}
+{{ " (" if loop.first else ", " }}{{ "no " if value is false }}{{ key.replace("_", " ") }}
+{%- if value is float %} {{ "%g" | format(value) }}{% elif value is not boolean %} {{ value }}{% endif %}
+{{ ")" if loop.last }}
+{%- endfor %}
+{% endmacro %}
+
+{% macro encoders(trained, untrained, most) %}
+encoder {% if trained | length <= most %}{{ trained | join(" or ") }}
+{%- else %}{{ trained[0] }} and {{ trained | length - 1 }} others{% endif %}
+{% if 0 < untrained | length < trained | length %} (the untrained one is {{ untrained | join(", ") }}){% endif %}
+{% endmacro %}
+
+{% macro probe(component, protocol) %}
+probed by {{ component }}{{ " on the head's output" if protocol.layer == "embeddings" }}
+{{- ", on another dataset" if protocol.transfer }}
+{% endmacro %}
+
+{% macro batch(size, micro, parts) %}
+{{ size }}{{ " (%d × %d)" | format(size // micro, micro) if size != micro }}
+{{- " in %d parts" | format(parts) if parts > 1 }}
+{% endmacro %}
+""")
+
 
 def of(points: Points, *shown: str) -> tuple[str, ...]:
-    """All notes, of which the first one names the scale, and ``shown`` says what cells, lines or bands are.
-
-    ``Not run, of 20: 4 cells (nothing stands for stl10 at this scale).`` Shared numbers count together.
-    """
-    plan, key = points.results.plan, (points.paper.paper, points.name)
-    absent = [cell.missing for cell in points.every if cell.missing]
-    reasons = Counter(f"{SHARED} another cell" if why.startswith(SHARED) else why for why in absent)
-    listed = "; ".join(f"{counted(count, 'cell')} ({why})" for why, count in reasons.items())
-    left_out = "Rows, columns and panels of which nothing was run are left out."
-    not_kept = (
-        plan.records is not None and not plan.controls[key] and untrained(plan.artifacts[key])
-    )
+    """All notes, of which the first one names the scale, and ``shown`` says what cells, lines or bands are."""
+    plan = points.results.plan
+    key = points.paper.paper, points.name
+    is_kept = plan.records is None or plan.controls[key] or not untrained(plan.artifacts[key])
     every = (
         words.scale_note(points.config),
         " ".join(filter(None, shown)),
         shared(points),
         f"Conditions: {conditions(points)}",
         protocol(plan, points.paper, points.name),
-        f"Not run, of {len(points.every)}: {listed}. {left_out}" if listed else "",
-        "Without the untrained encoder, of which no record is kept." if not_kept else "",
+        SENTENCES("absent", len(points.every), _reasons(points)),
+        "" if is_kept else "Without the untrained encoder, of which no record is kept.",
         repeated(points),
         unjudged(points.artifact),
     )
     return tuple(filter(None, every))
 
 
+def _reasons(points: Points) -> Counter[str]:
+    """How many cells were not run, by the reason; shared numbers count together."""
+    reasons = [cell.missing for cell in points.every if cell.missing]
+    return Counter(f"{SHARED} another cell" if why.startswith(SHARED) else why for why in reasons)
+
+
 def small(points: Points) -> str:
     """Scale, data, n, device and protocol in a line, for a figure without its caption."""
     worth = "Published setting." if settles(points.config) else "Not a reproduction."
+    scale = f"Scale {points.config.scale_name}. {worth}"
     runs = protocol(points.results.plan, points.paper, points.name)
-    said = (f"Scale {points.config.scale_name}. {worth}", shared(points), conditions(points), runs)
-    return " ".join(filter(None, said))
+    return " ".join(filter(None, (scale, shared(points), conditions(points), runs)))
 
 
 def several(points: Points) -> bool:
@@ -74,139 +131,101 @@ def measured(points: Points) -> str:
 
 def unjudged(artifact: Measured | Studied) -> str:
     """Why our numbers cannot judge those of the document; empty if they can."""
-    return (
-        f"Cannot be judged: {artifact.cannot_be_judged.rstrip('.')}."
-        if artifact.cannot_be_judged
-        else ""
-    )
+    why = artifact.cannot_be_judged
+    return f"Cannot be judged: {why.rstrip('.')}." if why else ""
 
 
 def repeated(points: Points) -> str:
     """``Mind: of CIFAR-100, images also in train: 10 of 10,000 in test.``: repeated images of the probed datasets."""
-    label = points.paper.label
-    said = {row["probed_on"]: row["repeated"] for row in points.summary.values() if row["repeated"]}
-    return (
-        f"Mind: {'. '.join(f'of {label(name)}, {text}' for name, text in said.items())}."
-        if said
-        else ""
-    )
+    found = dict[str, str]()
+    for row in points.summary.values():
+        if row["repeated"]:
+            found[points.paper.label(row["probed_on"])] = row["repeated"]
+    return SENTENCES("repeated", found)
 
 
 def shared(points: Points) -> str:
     """``Everywhere: SimCLR, digits (for CIFAR-10).``: the coordinates that all cells share; empty without any."""
-    fixed = dict(points.every[0].coordinates)
-    for cell in points.every:
-        fixed = {key: value for key, value in fixed.items() if cell.coordinates.get(key) == value}
-    on_axes = {"measure", *chain.from_iterable(map(words.varying, points.artifact.axes.values()))}
-    text = points.called(fixed, [key for key in fixed if key not in on_axes])
-    return f"Everywhere: {text.rstrip('.')}." if text else ""
+    on_axes = {"measure"}.union(*map(words.varying, points.artifact.axes.values()))
+    first = points.every[0].coordinates
+    keys = []
+    for key, value in first.items():
+        everywhere = all(cell.coordinates.get(key) == value for cell in points.every)
+        if everywhere and key not in on_axes:
+            keys.append(key)
+    text = points.called(first, keys).rstrip(".")
+    return f"Everywhere: {text}." if text else ""
 
 
 def published(points: Points, where: str, beside_others: bool = False) -> str:
     """Where the published numbers come from, or that they are of other data, which only a table shows; empty: none."""
     if all(cell.claim is None for cell in points.every):
         return ""
-    document = f"{points.artifact.printed or 'the paper'} of “{points.paper.title}”"
-    if not beside_others and all(cell.beside is None for cell in points.every):
-        return f"The numbers of {document} are of other data: the verdicts list them."
-    return f"{where} {document}: published images, encoder and schedule."
+    beside = beside_others or any(cell.beside for cell in points.every)
+    return SENTENCES("published", where, points.artifact.printed, points.paper.title, beside)
 
 
 def seeds(listed: Sequence[int], numbers: Sequence[int] = ()) -> str:
     """``n = 5 (seeds 0, 1, 2, 3, 4)``, or ``n = 1 to 3 (of seeds 0, 1, 2)`` of cells with these numbers of them."""
-    every = (
-        f"{'seed' if len(listed) == 1 and not numbers else 'seeds'} {', '.join(map(str, listed))}"
-    )
-    if not numbers:
-        return f"n = {len(listed)} ({every})"
-    return f"n = {' to '.join(str(end) for end in dict.fromkeys((numbers[0], numbers[-1])))} (of {every})"
+    return SENTENCES("seeds", listed, numbers)
 
 
 def conditions(points: Points) -> str:
     """The seeds that one artifact's cells have, and their device and torch release."""
-    rows = points.table("measurements").dropna(subset="seed")
-    of_cell = {tuple(sorted(map(int, cell["seed"]))) for _, cell in rows.groupby("coordinates")}
-    numbers = sorted({len(one) for one in of_cell}) if len(of_cell) > 1 else []
-    every = sorted(set().union(*of_cell))
+    rows = points.table("measurements").dropna(subset="seed").astype({"seed": int})
+    of_cell = set(rows.groupby("coordinates")["seed"].agg(frozenset))
+    numbers = sorted(set(map(len, of_cell))) if len(of_cell) > 1 else []
     runs = points.table("runs")
-    device, torch = (words.distinct(runs[name]) for name in ("device", "torch"))
-    return (
-        "; ".join([seeds(every, numbers), f"device {device}", f"torch {torch}", *unlike(runs)])
-        + "."
+    parts = (
+        seeds(sorted(set(rows["seed"])), numbers),
+        f"device {words.distinct(runs['device'])}",
+        f"torch {words.distinct(runs['torch'])}",
+        *unlike(runs),
     )
+    return f"{'; '.join(parts)}."
 
 
 def component(value: Any) -> str:
     """``resnet (depth 50, stem cifar)``."""
-    inside = []
-    for key, item in value.parameters.items():
-        name = key.replace("_", " ")
-        if isinstance(item, bool):
-            inside.append(name if item else f"no {name}")
-        else:
-            inside.append(f"{name} {item:g}" if isinstance(item, float) else f"{name} {item}")
-    return value.name.replace("_", " ") + (f" ({', '.join(inside)})" if inside else "")
+    return SENTENCES("component", value.name, value.parameters)
 
 
 def protocol(plan: Plan, paper: Paper, artifact: str) -> str:
-    """Encoder, epochs, batch and probes of an artifact's runs."""
-    by_seed: dict[int, list[Cell]] = {}
-    for cell in plan.artifacts.get((paper.paper, artifact), []):
-        if cell.run and not cell.missing:
-            by_seed.setdefault(cell.run.seed, []).append(cell)
-    if not by_seed:
+    """Encoder, epochs, batch and probes of an artifact's runs, those of one seed."""
+    every = []
+    for cell in plan.artifacts.get((paper.paper, artifact), ()):
+        run = cell.run
+        if run and not cell.missing:
+            about = {
+                "seed": run.seed,
+                "method": paper.label(str(cell.coordinates["method"])),
+                "epochs": str(run.schedule.epochs),
+                "batch": SENTENCES("batch", run.batch.size, run.batch.micro, run.batch.parts),
+                "encoder": component(run.encoder),
+                "probe": _probe(plan, paper, cell.protocol),
+            }
+            every.append(about)
+    if not every:
         return f"Protocol: {words.NOT_RUN} at this scale."
-    cells = next(iter(by_seed.values()))
-    trained = "; ".join(_trained(paper, cells))
-    probes = "; ".join(dict.fromkeys(_probe(plan, paper, cell.protocol) for cell in cells))
-    return f"Protocol: encoder {_encoders(plan, paper, artifact, cells)}; {trained}; {probes}."
+    table = pd.DataFrame(every)
+    runs = table[table["seed"] == table["seed"][0]]
+    controls = [cell.run for cell in plan.controls[paper.paper, artifact] if cell.run]
+    initial = dict.fromkeys(component(run.encoder) for run in controls)
+    encoders = SENTENCES("encoders", list(runs["encoder"].unique()), list(initial), words.FEW)
+    return f"Protocol: {'; '.join([encoders, *_trained(runs), *runs['probe'].unique()])}."
 
 
-def _trained(paper: Paper, cells: Sequence[Cell]) -> Iterator[str]:
+def _trained(runs: pd.DataFrame) -> Iterator[str]:
     """``SimCLR, BYOL 100 epochs, batch 64``."""
-    by_method: dict[str, list[Run]] = {}
-    for cell in cells:
-        if cell.run:
-            by_method.setdefault(paper.label(str(cell.coordinates["method"])), []).append(cell.run)
-    methods: dict[str, list[str]] = {}
-    for name, runs in by_method.items():
-        epochs = words.several(str(run.schedule.epochs) for run in runs)
-        setting = f"{counted(epochs, 'epoch')}, batch {words.several(map(_batch, runs))}"
-        methods.setdefault(setting, []).append(name)
-    return (f"{', '.join(names)} {setting}" for setting, names in methods.items())
-
-
-def _batch(run: Run) -> str:
-    """``256``; ``256 (4 × 64)`` where gradients are accumulated; ``4096 in 8 parts`` where the encoder takes parts."""
-    size, micro, parts = run.batch.size, run.batch.micro, run.batch.parts
-    passes = str(size) if size == micro else f"{size} ({size // micro} × {micro})"
-    return passes if parts == 1 else f"{passes} in {parts} parts"
-
-
-def _encoders(plan: Plan, paper: Paper, artifact: str, cells: Sequence[Cell]) -> str:
-    encoders = list(dict.fromkeys(component(cell.run.encoder) for cell in cells if cell.run))
-    listed = (
-        " or ".join(encoders)
-        if len(encoders) <= words.FEW
-        else f"{encoders[0]} and {len(encoders) - 1} others"
-    )
-    untrained = {
-        component(cell.run.encoder): None
-        for cell in plan.controls[paper.paper, artifact]
-        if cell.run
-    }
-    note = (
-        f" (the untrained one is {', '.join(untrained)})"
-        if 0 < len(untrained) < len(encoders)
-        else ""
-    )
-    return listed + note
+    of_method = runs.groupby("method", sort=False)[["epochs", "batch"]].agg(words.several)
+    epochs = of_method["epochs"].map(partial(counted, noun="epoch"))
+    settings = epochs + ", batch " + of_method["batch"]
+    for setting, alike in settings.groupby(settings, sort=False):
+        yield f"{', '.join(alike.index)} {setting}"
 
 
 def _probe(plan: Plan, paper: Paper, name: str) -> str:
     if name == HISTORY:
         return "norm and loss from the training history"
     protocol = plan.protocols[paper.paper][name]
-    where = " on the head's output" if protocol.layer == "embeddings" else ""
-    where += ", on another dataset" if protocol.transfer else ""
-    return f"probed by {component(protocol.probe)}{where}"
+    return SENTENCES("probe", component(protocol.probe), protocol)

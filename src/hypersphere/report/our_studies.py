@@ -1,10 +1,10 @@
 """Studies of our own as every page shows them: their comparisons and checks in words, and a forest of all."""
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 from matplotlib.figure import Figure
@@ -26,6 +26,8 @@ EDGES: dict[str, str] = {"lowest": "≤ ", "highest": "≥ "}
 """Before a selected value that ends its grid."""
 ENDS = "≤ and ≥: the end of its grid, beyond which a better value may lie"
 CLOSED = "Closed before its end, so that there is no answer, and differences are estimates."
+READ = [key for key in coordinates.READINGS if key != "by"]
+"""The coordinates that name a check of an arm."""
 WIDEST = 9
 """Readings beside each other that a page can take."""
 NAME = "studies"
@@ -62,12 +64,19 @@ class OurStudy:
 
 def of_project(config: Config, compared: pd.DataFrame) -> Iterator[OurStudy]:
     """Every study of ours; ``compared`` is studies.csv."""
-    limits = {name: question.limits for name, (_, question) in questions.load(config).items()}
+    by_name = questions.load(config)
+    for paper, name, plan in _studies(config):
+        limits = by_name[name][1].limits if name in by_name else []
+        of_study = list(comparisons(config, paper, name, compared))
+        of_checks = checks(config, paper, name, compared)
+        yield OurStudy(paper, name, plan, of_study, of_checks, limits)
+
+
+def _studies(config: Config) -> Iterator[tuple[str, str, Study]]:
+    """Every study: its paper, its name and its plan."""
     for paper, document in config.papers.items():
         for name, plan in document.studies.items():
-            found = list(comparisons(config, paper, name, compared))
-            of_checks = checks(config, paper, name, compared)
-            yield OurStudy(paper, name, plan, found, of_checks, limits.get(name, []))
+            yield paper, name, plan
 
 
 def comparisons(
@@ -81,65 +90,67 @@ def comparisons(
     """
     study = config.papers[paper].studies[name]
     tuned = _tuned_fields(config, paper, study)
-    titles = {
-        name: "each arm at its best values" if tuned else "",
-        name + PRINTED: "all arms at published values",
-    }
+    title = "each arm at its best values" if tuned else ""
     if study.closed and tuned:
-        titles[name] += f" ({ENDS})"
-    head = [
-        "arm",
-        *([tuned] if tuned else []),
-        "arm’s mean",
-        "baseline’s",
-        "difference",
-        *INTERVALS[study.test],
-    ]
+        title += f" ({ENDS})"
+    head = ["arm", *tuned, "arm’s mean", "baseline’s", "difference", *INTERVALS[study.test]]
+    head += ["runs", "direction"]
+    titles = {name: title, name + PRINTED: "all arms at published values"}
     for artifact, title in titles.items():
         rows = _of_artifact(compared, paper, artifact)
-        table = [[*head, "runs", "direction"]]
-        for arm, row in zip(short_names(config, paper, rows), rows, strict=True):
+        table = [head]
+        arms = short_names(config, paper, rows)
+        for arm, row in zip(arms, rows, strict=True):
             values = [_values_of_both(config, paper, name, row)] if tuned else []
             table.append([arm, *values, *_numbers(row, study)])
         if rows:
             yield title, table
 
 
-def _of_artifact(compared: pd.DataFrame, paper: str, artifact: str) -> list[dict[str, Any]]:
-    return tables.rows(compared[(compared["paper"] == paper) & (compared["artifact"] == artifact)])
+def _of_artifact(compared: pd.DataFrame, paper: str, artifact: str) -> list[Row]:
+    of_paper = compared[compared["paper"] == paper]
+    return tables.rows(of_paper[of_paper["artifact"] == artifact])
 
 
-def _tuned_fields(config: Config, paper: str, study: Study) -> str:
-    """``rate ÷ printed rate (rate)``; empty where nothing was tuned."""
+def _tuned_fields(config: Config, paper: str, study: Study) -> list[str]:
+    """The head ``rate ÷ printed rate (rate)`` of the column of tuned values; none where nothing was tuned."""
+    if not study.tuned:
+        return []
     label = config.papers[paper].label
-    multiplied = [label(key.removesuffix(TIMES)) for key in study.tuned if key.endswith(TIMES)]
-    return " and ".join(map(label, study.tuned)) + (
-        f" ({', '.join(multiplied)})" if multiplied else ""
-    )
+    head = " and ".join(map(label, study.tuned))
+    multiples = [key for key in study.tuned if key.endswith(TIMES)]
+    if multiples:
+        multiplied = [label(key.removesuffix(TIMES)) for key in multiples]
+        head += f" ({', '.join(multiplied)})"
+    return [head]
 
 
 def _values_of_both(config: Config, paper: str, name: str, row: Row) -> str:
     """What was selected for an arm and for its baseline, or their own values; once if both are alike."""
-    study, chosen = config.papers[paper].studies[name], config.selected.get((paper, name), {})
+    study = config.papers[paper].studies[name]
+    selected = config.selected.get((paper, name), {})
     values = []
-    for cell, number in (
-        (row["coordinates"], row["came_to"]),
-        (row["baseline"], row["baseline_came_to"]),
-    ):
-        value = _tuned_values(study, coordinates.parse(cell, cell), chosen)
-        values.append(f"{value} ({number})" if number else value)
+    for cell, multiple in (("coordinates", "came_to"), ("baseline", "baseline_came_to")):
+        point = coordinates.parse(row[cell], row[cell])
+        value = _tuned_values(study, point, selected)
+        if row[multiple]:
+            value += f" ({row[multiple]})"
+        values.append(value)
     return " against ".join(dict.fromkeys(values))
 
 
-def _tuned_values(study: Study, point: Coordinates, chosen: Selection) -> str:
+def _tuned_values(study: Study, point: Coordinates, selection: Selection) -> str:
     """The values of the tuned fields of an arm, as they were selected or as its coordinates give them; ``–``: none."""
-    selected = chosen.get(study.arm(point), {}) if BEST in point.values() else {}
+    selected: Coordinates = {}
+    if BEST in point.values():
+        selected = selection.get(study.arm(point), {})
     edges = study.edges(study.arm(point), selected) if selected else {}
     values = []
     for key in study.tuned:
         value = selected.get(key, point.get(key))
         if value is not None:
-            values.append(EDGES.get(edges.get(key, ""), "") + coordinates.show(value))
+            edge = EDGES[edges[key]] if key in edges else ""
+            values.append(edge + coordinates.show(value))
     return ", ".join(values) or "–"
 
 
@@ -147,15 +158,17 @@ def _numbers(row: Row, study: Study) -> list[str]:
     """Both means, the difference, its two intervals, the number of runs and the direction."""
     measure = MEASURES[row["measure"]]
     decimals = measure.decimals
-    planned = study.seeds.again if AGAIN in row["coordinates"] else study.seeds.confirmation
-    of = f" of {len(planned)}" if row["n_missing"] else ""
+    runs = f"{row['n']:g}"
+    if row["n_missing"]:
+        planned = study.seeds.again if AGAIN in row["coordinates"] else study.seeds.confirmation
+        runs += f" of {len(planned)}"
     return [
         words.number(row["mean"], decimals),
         words.number(row["baseline_mean"], decimals),
         words.signed(row["effect"], decimals),
         words.interval(row["low"], row["high"], decimals, measure),
         words.interval(row["low_holm"], row["high_holm"], decimals, measure),
-        f"{row['n']:g}{of}",
+        runs,
         direction(row, study),
     ]
 
@@ -165,29 +178,32 @@ def short_names(config: Config, paper: str, rows: Sequence[Row]) -> list[str]:
 
     With its baseline if the arm is compared with others too: `` against default``, by what the two do not share.
     """
-    document, names = config.papers[paper], []
-    points = [coordinates.parse(row["coordinates"], paper) for row in rows]
-    keys = _telling_apart(points, len({row["coordinates"] for row in rows}))
-    baselines: dict[str, set[str]] = {}
+    document = config.papers[paper]
+    baselines = defaultdict(set)
     for row in rows:
-        baselines.setdefault(row["coordinates"], set()).add(row["baseline"])
-    for point, row in zip(points, rows, strict=True):
-        name = " ".join(words.value(document, key, point[key]) for key in keys if key in point)
+        baselines[row["coordinates"]].add(row["baseline"])
+    keys = _telling_apart([coordinates.parse(arm, paper) for arm in baselines])
+    names = []
+    for row in rows:
+        arm = coordinates.parse(row["coordinates"], paper)
+        values = [words.value(document, key, arm[key]) for key in keys if key in arm]
+        name = " ".join(values)
         if len(baselines[row["coordinates"]]) > 1:
             baseline = coordinates.parse(row["baseline"], paper)
-            apart = [key for key in baseline if point.get(key) != baseline[key]]
+            apart = [key for key in baseline if arm.get(key) != baseline[key]]
             name += f" against {words.point(document, baseline, apart)}"
         names.append(name)
     return names
 
 
-def _telling_apart(points: Sequence[Coordinates], arms: int) -> list[str]:
-    """The first keys that tell as many arms apart; method and variant of one arm alone."""
-    table = pd.DataFrame(points, dtype=object)
-    keys = list[str]()
+def _telling_apart(arms: Sequence[Coordinates]) -> list[str]:
+    """The first keys that tell different arms apart; method and variant of one arm alone."""
+    table = pd.DataFrame(arms, dtype=object)
+    keys: list[str] = []
     for key in table.columns:
         told_apart = len(table[keys].drop_duplicates()) if keys else 1
-        if table[key].nunique(dropna=False) > 1 and told_apart < arms:
+        differs = table[key].nunique(dropna=False) > 1
+        if differs and told_apart < len(arms):
             keys.append(key)
     return keys or ["method", "variant"]
 
@@ -198,11 +214,9 @@ def direction(row: Row, study: Study) -> str:
         return "estimate" if study.closed else "not finished"
     if row["floored"] == "both":
         return "not read: neither arm is above its controls"
-    called = row["called"].split("; ")
-    directions = [
-        text.format(margin=row["margin"]) for one, text in DIRECTIONS.items() if one in called
-    ]
-    return ", ".join(directions) or "open"
+    counted = row["called"].split("; ")
+    texts = [text for one, text in DIRECTIONS.items() if one in counted]
+    return ", ".join(texts).format(margin=row["margin"]) or "open"
 
 
 def checks(config: Config, paper: str, name: str, compared: pd.DataFrame) -> Table:
@@ -210,48 +224,36 @@ def checks(config: Config, paper: str, name: str, compared: pd.DataFrame) -> Tab
 
     Arms are rows, unless there are too many readings for the width of a page.
     """
-    document, study = config.papers[paper], config.papers[paper].studies[name]
+    document = config.papers[paper]
+    of_probe = {*coordinates.READINGS, *document.studies[name].tuned}
     cells: dict[tuple[str, str], str] = {}
     for row in _of_artifact(compared, paper, name + CHECKS):
         point = coordinates.parse(row["coordinates"], name)
         if point["variant"] == AGAIN:
             continue
-        readings = {
-            key: value
-            for key, value in point.items()
-            if key in coordinates.READINGS and key != "by"
-        }
-        arm = words.point(
-            document,
-            point,
-            [key for key in point if key not in (*readings, *study.tuned, *UNNAMED)],
-        )
+        of_run = [key for key in point if key not in of_probe]
+        arm = words.point(document, point, of_run)
+        readings = [key for key in READ if key in point]
+        reading = words.point(document, point, readings)
         decimals = MEASURES[row["measure"]].decimals
-        mean, baseline = (
-            words.number(row["mean"], decimals),
-            words.number(row["baseline_mean"], decimals),
-        )
+        mean = words.number(row["mean"], decimals)
+        baseline = words.number(row["baseline_mean"], decimals)
         # An arm that is compared with several things has its own baseline first.
-        cells.setdefault((arm, words.point(document, readings, readings)), f"{mean} ({baseline})")
-    if len({reading for _, reading in cells}) > WIDEST:
+        cells.setdefault((arm, reading), f"{mean} ({baseline})")
+    readings_shown = {reading for _, reading in cells}
+    if len(readings_shown) > WIDEST:
         turned = {(reading, arm): cell for (arm, reading), cell in cells.items()}
         return crossed("mean of the arm (of its baseline)", turned)
     return crossed("arm (its baseline)", cells)
 
 
-UNNAMED = ("by", "measure")
-"""Coordinates of a check that do not name its arm."""
-
-
 def crossed(corner: str, cells: Mapping[tuple[str, str], str]) -> Table:
     """A table of cells by row and column, in their order; the first row is the head. A dash where there is no cell."""
-    rows, columns = (
-        dict.fromkeys(row for row, _ in cells),
-        dict.fromkeys(column for _, column in cells),
-    )
+    columns = list(dict.fromkeys(column for _, column in cells))
     table = [[corner, *columns]]
-    for row in rows:
-        table.append([row, *(cells.get((row, column), "–") for column in columns)])
+    for row in dict.fromkeys(row for row, _ in cells):
+        texts = [cells.get((row, column), "–") for column in columns]
+        table.append([row, *texts])
     return table
 
 
@@ -259,8 +261,10 @@ def progress(config: Config, counts: pd.DataFrame) -> Table:
     """How many runs of each part of each study are recorded, of those that its plan has; ``counts`` is progress.csv."""
     cells = {}
     for row in tables.rows(counts):
-        question = config.papers[row["paper"]].studies[row["study"]].question
-        cells[question, row["part"]] = f"{row['recorded']:g} of {row['planned']:g}"
+        studies = config.papers[row["paper"]].studies
+        question = studies[row["study"]].question
+        runs = "{recorded:g} of {planned:g}"
+        cells[question, row["part"]] = runs.format_map(row)
     return crossed("question", cells)
 
 
@@ -281,13 +285,15 @@ def draw(
         "before its first confirmation run. Without a thin line: an A/A arm, the baseline again with other seeds.",
     )
     sections = []
-    for paper, document in config.papers.items():
-        for name, study in document.studies.items():
-            rows = _of_artifact(compared, paper, name)
-            names = short_names(config, paper, rows)
-            lines = [_line(arm, row, study) for arm, row in zip(names, rows, strict=True)]
-            if lines:
-                sections.append(intervals.Estimates(_title(study), lines, study.margin))
+    for paper, name, study in _studies(config):
+        rows = _of_artifact(compared, paper, name)
+        lines = []
+        arms = short_names(config, paper, rows)
+        for arm, row in zip(arms, rows, strict=True):
+            lines.append(_line(arm, row, study))
+        if lines:
+            section = intervals.Estimates(_title(study), lines, study.margin)
+            sections.append(section)
     return intervals.draw(frame, sections, "difference from the baseline, points", layout=layout)
 
 
@@ -295,18 +301,22 @@ def _title(study: Study) -> str:
     if study.closed:
         return f"{study.question} Closed: estimates"
     tuned = ", each arm at its best values" if study.tuned else ""
-    return f"{study.question} In {words.measure(study.measure)}{tuned}"
+    measure = words.measure(study.measure)
+    return f"{study.question} In {measure}{tuned}"
 
 
 def _line(arm: str, row: Row, study: Study) -> intervals.Estimate:
     """A comparison as a line of the forest."""
-    effect, its = (
-        words.signed(row["effect"], MEASURES[row["measure"]].decimals),
-        direction(row, study),
-    )
-    colour = next((colour for word, colour in COLOURS.items() if its.startswith(word)), style.GREY)
-    mark = intervals.Mark(row["effect"], colour, hollow=not row["in_family"])
-    alone, corrected = (row["low"], row["high"]), (row["low_holm"], row["high_holm"])
+    measure = MEASURES[row["measure"]]
+    effect = words.signed(row["effect"], measure.decimals)
+    counted_as = direction(row, study)
+    first = counted_as.replace(",", " ").split()[0]
+    colour = COLOURS.get(first, style.GREY)
     return intervals.Estimate(
-        arm, f"{effect}, {its}, n = {row['n']:g}", [mark], colour, alone, corrected
+        arm,
+        f"{effect}, {counted_as}, n = {row['n']:g}",
+        [intervals.Mark(row["effect"], colour, hollow=not row["in_family"])],
+        colour,
+        thick=(row["low"], row["high"]),
+        thin=(row["low_holm"], row["high_holm"]),
     )

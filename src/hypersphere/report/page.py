@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from hypersphere.config import rules as rules_file
-from hypersphere.config.artifacts import OpenChoice, Paper
+from hypersphere.config.artifacts import OpenChoice
 from hypersphere.config.claims import NOT_MADE_YET, why_not_made
 from hypersphere.config.plan import Plan
 from hypersphere.config.project import SEVERAL, Config
@@ -36,13 +36,13 @@ from hypersphere.report.artifact import Shown
 from hypersphere.report.entries import NOTHING, Entry
 from hypersphere.report.evidence import Evidence
 from hypersphere.report.our_studies import OurStudy, Table
-from hypersphere.report.results import Results, settles
+from hypersphere.report.results import Results
 from hypersphere.report.writer import show
 from hypersphere.statistics import false_calls, price
 from hypersphere.statistics.false_calls import Called
 
 HOURS = 10.0
-"""Of a GPU: the page says what they would settle first."""
+"""The hours of a GPU of which the page says what they would settle first."""
 
 
 class Group(NamedTuple):
@@ -63,13 +63,6 @@ class Missing(NamedTuple):
     printed: str
     title: str
     reason: str
-
-
-class Choices(NamedTuple):
-    """What a paper leaves open, and what was chosen: for a method, or for all of them (no scope)."""
-
-    scope: str
-    items: Sequence[str]
 
 
 @dataclass(frozen=True)
@@ -99,12 +92,14 @@ class Document:
     artifacts: Sequence[Shown] = ()
     """Tables and figures of one scale."""
     missing: Sequence[Missing] = ()
-    choices: Sequence[Choices] = ()
+    choices: Mapping[str, Sequence[OpenChoice]] = field(default_factory=dict)
+    """What it leaves open, and what was chosen, by the method; ``all``: for all of them."""
 
     @property
     def claims(self) -> list[Row]:
         """Its claims, as claims.csv has them."""
-        return [claim.row for group in self.groups for claim in group.claims]
+        claims = chain.from_iterable(group.claims for group in self.groups)
+        return [claim.row for claim in claims]
 
 
 class Picture(NamedTuple):
@@ -142,7 +137,6 @@ class Scale:
     describe: str
     notice: str
     """Whether it is a reproduction."""
-    settles: bool
     seeds: str
     device: str
     torch: str
@@ -156,15 +150,15 @@ class Known:
     """What only the page of all evidence has."""
 
     questions: Mapping[str, Sequence[Question]]
-    """By their paper; those of several come first."""
+    """The questions by their paper; those about several papers come first."""
     leading: Sequence[Row]
     """The rows of findings.csv that come first, in their order."""
     unknown: Sequence[Row]
-    """Its rows that say what is not known."""
+    """The rows of findings.csv that say what is not known."""
     pictures: Sequence[Picture]
     """The short forest, the forest, and the forest of our studies."""
     front: Picture
-    """Above all; no paper may have drawn it."""
+    """The picture above all; no paper may have drawn it."""
     criteria: Sequence[Row]
     studies: Sequence[OurStudy]
     progress: Table
@@ -182,43 +176,48 @@ class Page:
     """The page of one scale, or of all evidence (``known``)."""
 
     titles: Mapping[str, str]
-    """Of papers, by their ids."""
-    documents: Sequence[Document]
-    """What is about several papers, and then each paper."""
+    """The titles of papers, by their ids."""
     errata: Sequence[Mapping[str, Any]]
     rules: Rules
     confidence: str
+    entries: Mapping[str, Entry]
+    """Every claim by its id."""
+    documents: Sequence[Document] = ()
+    """What is about several papers, and then each paper."""
     scale: Scale | None = None
     known: Known | None = None
-    entries: Mapping[str, Entry] = field(default_factory=dict)
-    """Every claim by its id."""
 
 
 def of_evidence(config: Config, evidence: Evidence) -> Page:
     """The page of all evidence."""
-    every = dict[str, Entry]()
     steps: dict[str, list[Row]] = {}
     for step in evidence.ladder:
         steps.setdefault(step["id"], []).append(step)
+    every = {}
     for row in evidence.claims:
         every[row["id"]] = entries.entry(config, row, steps.get(row["id"], []))
     known = _known(config, evidence, every)
     documents = []
     for document in _documents(config, every):
+        questions = known.questions.get(document.id, [])
         studies = [study for study in known.studies if study.paper == document.id]
-        documents.append(
-            replace(document, questions=known.questions.get(document.id, []), studies=studies)
-        )
-    return _page(config, documents, every, known=known)
+        documents.append(replace(document, questions=questions, studies=studies))
+    return replace(_page(config, every), documents=documents, known=known)
 
 
 def of_scale(results: Results) -> Page:
     """The page of one scale, with the runs behind each number."""
-    config, every = results.config, {claim.row["id"]: claim for claim in entries.of_scale(results)}
+    config = results.config
+    every = {claim.row["id"]: claim for claim in entries.of_scale(results)}
     documents = []
     for document in _documents(config, every):
-        documents.append(document if document.id == SEVERAL else _with_results(results, document))
-    return _page(config, documents, every, scale=_scale(results))
+        paper = config.papers.get(document.id)
+        if paper:
+            shown, missing = artifacts_of(results, document.id)
+            choices = paper.open_choices
+            document = replace(document, artifacts=shown, missing=missing, choices=choices)
+        documents.append(document)
+    return replace(_page(config, every), documents=documents, scale=_scale(results))
 
 
 def _documents(config: Config, every: Mapping[str, Entry]) -> Iterator[Document]:
@@ -227,45 +226,18 @@ def _documents(config: Config, every: Mapping[str, Entry]) -> Iterator[Document]
     titles = {SEVERAL: errata.ACROSS} | {name: paper.title for name, paper in config.papers.items()}
     for name, title in titles.items():
         claims = groups(config, [claim for claim in every.values() if claim.row["paper"] == name])
-        yield Document(
-            name,
-            title,
-            claims,
-            errata=[erratum for erratum in ledger if erratum["document"] == name],
-        )
+        own = [erratum for erratum in ledger if erratum["document"] == name]
+        yield Document(name, title, claims, errata=own)
 
 
-def _with_results(results: Results, document: Document) -> Document:
-    """A paper with its tables and figures of one scale, and with the choices that it leaves open."""
-    paper, choices = results.config.papers[document.id], []
-    for key, listed in paper.open_choices.items():
-        choices.append(
-            Choices(
-                "" if key == "all" else paper.label(key), [_choice(paper, one) for one in listed]
-            )
-        )
-    artifacts, missing = artifacts_of(results, document.id)
-    return replace(document, artifacts=artifacts, missing=missing, choices=choices)
-
-
-def _choice(paper: Paper, one: OpenChoice) -> str:
-    """A choice that a document leaves open, and the arms with other choices, or why there is none."""
-    if one.arms:
-        return f"{one.choice}; other choices: {', '.join(map(paper.label, one.arms))}"
-    return f"{one.choice}; no other choice: {one.no_arm}" if one.no_arm else one.choice
-
-
-def _page(
-    config: Config, documents: Sequence[Document], every: Mapping[str, Entry], **parts: Any
-) -> Page:
+def _page(config: Config, every: Mapping[str, Entry]) -> Page:
+    """A page without its documents."""
     return Page(
         titles={name: paper.title for name, paper in config.papers.items()},
-        documents=documents,
         errata=errata.ledger(config),
         rules=rules_file.load(config.root),
         confidence=words.confidence(config),
         entries=every,
-        **parts,
     )
 
 
@@ -290,8 +262,13 @@ def printed_as(config: Config, group: str) -> tuple[str, str]:
 
 
 def _known(config: Config, evidence: Evidence, every: Mapping[str, Entry]) -> Known:
-    certainty, rules = rules_file.load_certainty(config.root), rules_file.load(config.root)
-    settled = price.settled_first(pd.DataFrame(evidence.claims), HOURS)
+    certainty = rules_file.load_certainty(config.root)
+    rules = rules_file.load(config.root)
+    settled = []
+    for name, claims, hours in price.settled_first(pd.DataFrame(evidence.claims), HOURS):
+        printed, _ = printed_as(config, name)
+        settled.append(Settled(name, printed, claims, hours))
+    compared = evidence.studies["studies"]
     return Known(
         questions=_questions(config, evidence.findings, every),
         leading=findings.leading(evidence.findings),
@@ -299,15 +276,12 @@ def _known(config: Config, evidence: Evidence, every: Mapping[str, Entry]) -> Kn
         pictures=_pictures(config, evidence.claims),
         front=Picture(front.NAME, "What we found", front.alt()),
         criteria=evidence.criteria,
-        studies=list(our_studies.of_project(config, evidence.studies["studies"])),
+        studies=list(our_studies.of_project(config, compared)),
         progress=our_studies.progress(config, evidence.studies["progress"]),
         splits=false_calls.of_splits(evidence.studies["splits"]),
-        called=false_calls.of_again(evidence.studies["studies"], rules.confidence),
+        called=false_calls.of_again(compared, rules.confidence),
         prices=prices.of_claims(config, evidence.claims, rules),
-        settled=[
-            Settled(name, printed_as(config, name)[0], claims, hours)
-            for name, claims, hours in settled
-        ],
+        settled=settled,
         ladder=ladder(certainty),
         enough=certainty.enough_runs,
     )
@@ -317,14 +291,13 @@ def _questions(
     config: Config, rows: Sequence[Row], every: Mapping[str, Entry]
 ) -> dict[str, list[Question]]:
     """The questions by their paper; a paper without any is left out."""
-    limits = {name: question.limits for name, (_, question) in load_questions(config).items()}
-    asked: dict[str, list[Question]] = {}
-    for name in (SEVERAL, *config.papers):
-        for row in rows:
-            if row["paper"] == name:
-                claims = [every[one] for one in row["about"].split()]
-                asked.setdefault(name, []).append(Question(row, claims, limits.get(row["id"], [])))
-    return asked
+    declared = load_questions(config)
+    found: dict[str, list[Question]] = {name: [] for name in (SEVERAL, *config.papers)}
+    for row in rows:
+        claims = [every[one] for one in row["about"].split()]
+        limits = declared[row["id"]][1].limits if row["id"] in declared else []
+        found[row["paper"]].append(Question(row, claims, limits))
+    return {name: questions for name, questions in found.items() if questions}
 
 
 def _pictures(config: Config, claims: Sequence[Row]) -> list[Picture]:
@@ -353,20 +326,19 @@ def ladder(certainty: Certainty) -> list[Rung]:
 
 def artifacts_of(results: Results, paper: str) -> tuple[list[Shown], list[Missing]]:
     """The artifacts of a paper with results, those of exact studies first; and the others."""
-    declared, made = results.config.papers[paper], results.with_numbers(paper)
-    measured, studied, missing = list[Shown](), list[Shown](), list[Missing]()
+    declared = results.config.papers[paper]
+    made = results.with_numbers(paper)
+    found = list[Shown]()
+    missing = list[Missing]()
     for name, artifact in declared.artifacts.items():
         shown = show(results, paper, name) if name in made else None
         if shown and (shown.grid or results.drawing(paper, name).is_file()):
-            (measured if name in declared.measured else studied).append(shown)
-            continue
-        why = (
-            "measured, but not drawn yet"
-            if shown
-            else why_not_made(results.plan, paper, name) or NOT_MADE_YET
-        )
-        missing.append(Missing(name, artifact.printed or "", artifact.title, why))
-    return [*studied, *measured], missing
+            found.append(shown)
+        else:
+            why = why_not_made(results.plan, paper, name) or NOT_MADE_YET
+            reason = "measured, but not drawn yet" if shown else why
+            missing.append(Missing(name, artifact.printed or "", artifact.title, reason))
+    return sorted(found, key=lambda shown: shown.id in declared.measured), missing
 
 
 def _scale(results: Results) -> Scale:
@@ -377,7 +349,6 @@ def _scale(results: Results) -> Scale:
         level=config.scale.level,
         describe=config.scale.describe,
         notice=words.notice(config),
-        settles=settles(config),
         seeds=_seeds(results.plan),
         device=words.distinct(results.runs["device"]),
         torch=words.distinct(results.runs["torch"]),
@@ -390,12 +361,12 @@ def _seeds(plan: Plan) -> str:
     """The seeds of tables and of sweeps; where all numbers come from records, the seeds that each arm has."""
     planned = plan.config.scale.seeds
     if plan.records is None:
-        said = notes.seeds(planned.tables)
+        listed = notes.seeds(planned.tables)
         if planned.sweeps != planned.tables:
-            said += f"; in sweeps {notes.seeds(planned.sweeps)}"
+            listed += f"; in sweeps {notes.seeds(planned.sweeps)}"
         if planned.compared:
-            said += f", and of runs that sweeps compare {notes.seeds(planned.compared)}"
-        return said
+            listed += f", and of runs that sweeps compare {notes.seeds(planned.compared)}"
+        return listed
     of_arm: dict[tuple[str, str, str], set[int]] = {}
     for cell in plan.cells:
         if cell.run and not cell.missing:
@@ -409,6 +380,5 @@ def _seeds(plan: Plan) -> str:
 def _undeclared(plan: Plan) -> list[str]:
     """What the configuration does not declare, of each such record."""
     recorded = list(chain.from_iterable((plan.records or {}).values()))
-    return (
-        list(undeclared(plan, recorded, Path(FOLDER) / plan.config.scale_name)) if recorded else []
-    )
+    folder = Path(FOLDER) / plan.config.scale_name
+    return list(undeclared(plan, recorded, folder)) if recorded else []

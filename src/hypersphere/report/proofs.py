@@ -6,17 +6,17 @@ code host the repository is.
 
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import groupby
-from operator import itemgetter
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from hypersphere.config import citation, project, registry
 from hypersphere.config.cells import Cells
-from hypersphere.config.claims import ERRATA, ERRATUM_KINDS, SENTENCES
+from hypersphere.config.claims import SENTENCES
+from hypersphere.config.errata import ERRATA, ERRATUM_KINDS
 from hypersphere.config.paper_code import THEOREMS
 from hypersphere.config.plan import Plan
 from hypersphere.config.project import Config
@@ -29,6 +29,8 @@ from hypersphere.report import errata
 from hypersphere.report.entries import Entry
 from hypersphere.report.words import NOT_RUN
 
+TESTS = registry.CHECKOUT / "tests" / "unit" / "exact"
+"""The tests of this package's own exact studies."""
 NAMES = re.compile(r"[A-Z]\d+[a-z]?")
 """Ids of errata in the reading of a claim: ``L5, L9, L10``."""
 
@@ -73,93 +75,91 @@ class Proofs:
                 return f"{self.root}/{path.relative_to(root).as_posix()}"
         return path.as_uri()
 
+    def _to(self, text: str, path: Path) -> Link:
+        """A link to a file of the project."""
+        return Link(text, self._file(path))
+
+    def _beside(self, text: str, path: Path) -> Link:
+        """A link to a result."""
+        return Link(text, self._near(path))
+
     @cached_property
     def _ledger(self) -> list[dict[str, Any]]:
         return errata.ledger(self.config)
 
     def of(self, claims: Iterable[Entry]) -> list[Link]:
         """What proves the claims of one artifact: data, code and test, each once, the nearest proof first."""
-        found = list[Link]()
-        for row in (claim.row for claim in claims):
-            if row["answered_by"] == "theorem":
-                found += [
-                    Link("theory.csv", self._near(self.exact.theory)),
-                    *self.exact_code(row["paper"]),
-                ]
-            elif row["answered_by"] == "encoder":
-                found += self._of_encoders(row)
-            else:
-                found += self._of_study(row)
-            printed = self.config.claims_file(row["paper"])
-            if printed.is_file():
-                found.append(Link("published claims", self._file(printed)))
-        return list(dict.fromkeys(found))
+        links = chain.from_iterable(self._behind(claim.row) for claim in claims)
+        return list(dict.fromkeys(links))
 
-    def _of_encoders(self, row: Row) -> list[Link]:
+    def _behind(self, row: Row) -> Iterator[Link]:
+        match row["answered_by"]:
+            case "theorem":
+                yield self._beside("theory.csv", self.exact.theory)
+                yield from self.exact_code(row["paper"])
+            case "encoder":
+                yield from self._of_encoders(row)
+            case _:
+                yield from self._of_study(row)
+        printed = self.config.claims_file(row["paper"])
+        if printed.is_file():
+            yield self._to("published claims", printed)
+
+    def _of_encoders(self, row: Row) -> Iterator[Link]:
         """The declaration of their artifact."""
-        return [Link("how it is set up", self._file(self.config.paper_file(row["paper"])))]
+        yield self._to("how it is set up", self.config.paper_file(row["paper"]))
 
-    def _of_study(self, row: Row) -> list[Link]:
+    def _of_study(self, row: Row) -> Iterator[Link]:
         """The table and the answers of an exact study, if it was run, and its code."""
-        paper, name, found = row["paper"], row["artifact"], list[Link]()
+        paper, name = row["paper"], row["artifact"]
         if row["verdict"] != NOT_RUN:
-            folder = self._near(self.exact.studies[paper])
+            folder = self.exact.studies[paper]
             if name in self.config.exact_artifacts(paper):
-                found.append(Link("study's table", f"{folder}/{name}.csv"))
-            found.append(Link("answers", f"{folder}/answers.csv"))
-        return found + self.exact_code(paper, row["study"])
+                yield self._beside("study's table", folder / f"{name}.csv")
+            yield self._beside("answers", folder / "answers.csv")
+        yield from self.exact_code(paper, row["study"])
 
-    def exact_code(self, paper: str, study: str = "") -> list[Link]:
+    def exact_code(self, paper: str, study: str = "") -> Iterator[Link]:
         """The code of an exact study, or without one of a document's statements; and its test, if there is one."""
         config = self.config
+        own = config.folders[paper]
         code = config.study_code(paper, study).file if study else config.theorems_file(paper)
-        of_paper = code.is_relative_to(config.folders[paper])
-        tests = (
-            config.folders[paper] / "tests"
-            if of_paper
-            else registry.CHECKOUT / "tests" / "unit" / "exact"
-        )
+        yield self._to("study" if study else "statement", code)
+        tests = own / "tests" if code.is_relative_to(own) else TESTS
         test = tests / f"test_{study or THEOREMS}.py"
-        found = [Link("study" if study else "statement", self._file(code))]
         if test.is_file():
-            found.append(Link("test", self._file(test)))
+            yield self._to("test", test)
         if study == SENTENCES:
-            found.append(
-                Link("what is checked of the sentence", self._file(config.sentences_file(paper)))
-            )
-        return found
+            yield self._to("what is checked of the sentence", config.sentences_file(paper))
 
-    def errata(self, claim: Entry) -> list[Link]:
+    def errata_of(self, claim: Entry) -> list[Link]:
         """The errata that a claim's reading names or that name the claim."""
-        found = list[str]()
+        found = dict[str, None]()
         for name in (*NAMES.findall(claim.reading), claim.row["id"]):
-            found += [
-                erratum["id"]
-                for erratum in self._ledger
-                if name in (erratum["id"], *erratum["tests"])
-            ]
-        return [Link(f"erratum {name}", f"#{name}") for name in dict.fromkeys(found)]
+            for erratum in self._ledger:
+                if name in (erratum["id"], *erratum["tests"]):
+                    found[erratum["id"]] = None
+        return [Link(f"erratum {name}", f"#{name}") for name in found]
 
     @cached_property
     def _published(self) -> Cells:
         """Makes runs as they are published."""
-        return Cells(
-            project.load(self.config.root, self.config.shared_settings | {"scale": "paper"})
-        )
+        settings = self.config.shared_settings | {"scale": "paper"}
+        return Cells(project.load(self.config.root, settings))
 
     def _run(self, paper: str, artifact: str, arm: tuple[str, str]) -> Run | None:
         """A run of an artifact with that method and variant, as it is published."""
-        document, config = self._published.config.papers[paper], self._published.config
+        config = self._published.config
+        document = config.papers[paper]
         declared = document.measured.get(artifact)
         for point in declared.points if declared else ():
-            if (point["method"], point["variant"]) != arm:
-                continue
-            dataset = config.dataset_for(str(point["dataset"]), paper)
-            resolved = (
-                self._published.resolved_of(document, artifact, point, dataset) if dataset else None
-            )
-            if resolved is not None:
-                return resolved.run
+            if (point["method"], point["variant"]) == arm:
+                dataset = config.dataset_for(str(point["dataset"]), paper)
+                if dataset is None:
+                    continue
+                resolved = self._published.resolved_of(document, artifact, point, dataset)
+                if resolved is not None:
+                    return resolved.run
         return None
 
     def code(self, claim: Entry) -> list[Link]:
@@ -168,41 +168,35 @@ class Proofs:
         if row["answered_by"] != "encoder":
             return []
         run = self._run(row["paper"], row["artifact"], (row["method"], row["variant"]))
-        losses = (
-            {name: kind for kind, name in run.components if kind in registry.OBJECTIVES}
-            if run
-            else {}
-        )
-        places = {name: registry.components(kind)[name].place for name, kind in losses.items()}
-        return [Link(name, f"{self.root}/{place}") for name, place in places.items() if place]
+        links = dict[str, Link]()
+        for kind, name in run.components if run else ():
+            if kind in registry.OBJECTIVES:
+                place = registry.components(kind)[name].place
+                if place:
+                    links[name] = Link(name, f"{self.root}/{place}")
+        return list(links.values())
 
     def runs(self, claim: Entry) -> list[Link]:
         """The evidence of each scale: its records in the repository, or its claims, if it was finished here."""
-        scales = dict.fromkeys(step.row["scale"] for step in claim.steps if step.row["scale"])
-        return [self._evidence(scale) for scale in scales]
-
-    def _evidence(self, scale: str) -> Link:
-        records = self.config.root / FOLDER / scale / "runs.csv"
-        return Link(
-            f"records, {scale}",
-            self._file(records) if records.is_file() else f"../{scale}/claims.csv",
-        )
+        links = []
+        for scale in dict.fromkeys(step.row["scale"] for step in claim.steps):
+            if scale:
+                records = self.config.root / FOLDER / scale / "runs.csv"
+                here = f"../{scale}/claims.csv"
+                href = self._file(records) if records.is_file() else here
+                links.append(Link(f"records, {scale}", href))
+        return links
 
     def artifact(self, paper: str, name: str) -> list[Link]:
         """The files of a table or figure, and what they are made of."""
-        files = [
-            Link(path.suffix[1:], self._near(path))
-            for path in self.config.outputs(paper, name)[:-1]
-        ]
-        studied = self.config.papers[paper].studied
-        if name in studied:
-            return [*files, *self.exact_code(paper, studied[name].study)[:1]]
-        folder = self._near(self.config.artifact_folder(paper, name))
-        return [
-            *files,
-            Link("means of all cells", f"{folder}/summary.csv"),
-            Link("effects", f"{folder}/effects.csv"),
-        ]
+        *outputs, _ = self.config.outputs(paper, name)
+        files = [self._beside(path.suffix[1:], path) for path in outputs]
+        studied = self.config.papers[paper].studied.get(name)
+        if studied:
+            return [*files, next(self.exact_code(paper, studied.study))]
+        folder = self.config.artifact_folder(paper, name)
+        means = self._beside("means of all cells", folder / "summary.csv")
+        return [*files, means, self._beside("effects", folder / "effects.csv")]
 
     def picture(self, paper: str, name: str) -> Path:
         """The png of a figure."""
@@ -217,21 +211,15 @@ class Proofs:
             return Link(test, f"{self.root}/{file}")
         return Link(name, self._file(self.config.files_named(ERRATA)[document]))
 
-    def errata_by_kind(self, ledger: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-        """Errata by kind, the worst first, and by document within a kind, with links to what shows them."""
-        groups = []
-        for kind, meaning in ERRATUM_KINDS.items():
-            listed = []
-            for erratum in ledger:
-                if erratum["kind"] == kind:
-                    links = [self.test(test, erratum["document"]) for test in erratum["tests"]]
-                    listed.append({**erratum, "links": links})
-            documents = [(title, list(own)) for title, own in groupby(listed, itemgetter("title"))]
-            if listed:
-                groups.append(
-                    {"kind": kind, "meaning": meaning, "total": len(listed), "documents": documents}
-                )
-        return groups
+    def errata(self, ledger: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+        """Errata with links to what shows them, the worst kind first."""
+        kinds = list(ERRATUM_KINDS)
+        found = []
+        for erratum in sorted(ledger, key=lambda one: kinds.index(one["kind"])):
+            links = [self.test(test, erratum["document"]) for test in erratum["tests"]]
+            meaning = ERRATUM_KINDS[erratum["kind"]]
+            found.append({**erratum, "meaning": meaning, "links": links})
+        return found
 
 
 @dataclass
@@ -244,13 +232,13 @@ class OfScale(Proofs):
     def exact(self) -> Exact:
         return exact.of_scale(self.config)
 
-    def _of_encoders(self, row: Row) -> list[Link]:
+    def _of_encoders(self, row: Row) -> Iterator[Link]:
         """The cells and the declaration of their artifact."""
-        cells = list[Link]()
         if row["runs"]:
-            folder = self._near(self.config.artifact_folder(row["paper"], row["artifact"]))
-            cells = [Link(file, f"{folder}/{file}") for file in ("measurements.csv", "effects.csv")]
-        return [*cells, *super()._of_encoders(row)]
+            folder = self.config.artifact_folder(row["paper"], row["artifact"])
+            for file in ("measurements.csv", "effects.csv"):
+                yield self._beside(file, folder / file)
+        yield from super()._of_encoders(row)
 
     def _run(self, paper: str, artifact: str, arm: tuple[str, str]) -> Run | None:
         """A run of an artifact with that method and variant, at this scale."""
@@ -261,13 +249,14 @@ class OfScale(Proofs):
 
     def runs(self, claim: Entry) -> list[Link]:
         """Every run behind a claim, or its records where all numbers come from records."""
-        names = claim.row["runs"].split()
-        if self.plan.records is None:
-            # its seed and its hash
-            return [Link("-".join(name.split("-")[-2:]), f"runs/{name}/") for name in names]
-        file, found = self._file(self.config.evidence / "runs.csv"), list[Link]()
-        for name in names:
-            found += [
-                Link(f"{name} {record.key}", file) for record in self.plan.records.get(name, ())
-            ]
-        return found
+        links = []
+        for name in claim.row["runs"].split():
+            if self.plan.records is None:
+                seed_and_hash = "-".join(name.split("-")[-2:])
+                links.append(Link(seed_and_hash, f"runs/{name}/"))
+            else:
+                for record in self.plan.records.get(name, ()):
+                    links.append(
+                        self._to(f"{name} {record.key}", self.config.evidence / "runs.csv")
+                    )
+        return links

@@ -53,14 +53,11 @@ class Results(ExactResults):
     def claims(self) -> pd.DataFrame:
         """claims.csv: every published claim and its verdict; below the published scale, none of that scale's."""
         table = tables.read(check_tidy(self.config.results, "claims.csv"), columns.CLAIMS)
-        for row in tables.rows(table):
-            if (
-                Verdict.of(row["verdict"]).settles
-                and row["answered_by"] == "encoder"
-                and not settles(self.config)
-            ):
+        of_encoders = table[table["answered_by"] == "encoder"]
+        for name, verdict in zip(of_encoders["id"], of_encoders["verdict"], strict=True):
+            if Verdict.of(verdict).settles and not settles(self.config):
                 raise HypersphereError(
-                    f"{self.config.results / 'claims.csv'}: {row['id']} says '{row['verdict']}', "
+                    f"{self.config.results / 'claims.csv'}: {name} says '{verdict}', "
                     f"but scale {self.config.scale_name} settles nothing"
                 )
         return table

@@ -1,7 +1,6 @@
 """scorecard.html: the page of one scale, with the runs behind each number; and scorecard.json, its numbers."""
 
 import math
-from collections.abc import Mapping
 from typing import Any
 
 from hypersphere.config.plan import Plan
@@ -25,12 +24,12 @@ def build(plan: Plan) -> None:
     """Write ``results/<scale>/scorecard.{html,json}`` from all results that exist, and their manifest."""
     results, config = Results(plan), plan.config
     folder = config.results
-    written, numbers_of = folder / "scorecard.html", folder / "scorecard.json"
+    files = [folder / "scorecard.html", folder / "scorecard.json"]
     shown = page.of_scale(results)
     proofs = OfScale(config, frozenset(shown.entries), folder, plan)
-    write_text(written, html.render(shown, proofs, folder))
-    write_json(numbers_of, numbers(results))
-    manifest.seal(folder / manifest.SCORECARD, [written, numbers_of])
+    write_text(files[0], html.render(shown, proofs, folder))
+    write_json(files[1], numbers(results))
+    manifest.seal(folder / manifest.SCORECARD, files)
 
 
 def numbers(results: Results) -> dict[str, Any]:
@@ -41,16 +40,14 @@ def numbers(results: Results) -> dict[str, Any]:
     claim, and by the claim's origin: ``quick: claims: printed: {not run: 40}``,
     ``quick: mine: table5: method=simclr;…: {mean: 83.2, n: 5}``.
     """
-    by_kind: dict[str, dict[str, Mapping[str, int]]] = {}
+    found: dict[str, Any] = {}
     for count in counts.of_claims(tables.rows(results.claims)):
-        by_kind.setdefault(count.kind, {})[count.origin] = count.verdicts
-    found: dict[str, Any] = {
-        name: by_kind[kind] for kind, name in COUNTED.items() if kind in by_kind
-    }
-    for name, paper in results.config.papers.items():
-        made = [artifact for artifact in results.with_numbers(name) if artifact in paper.measured]
-        if made:
-            found[name] = {artifact: _cells(Points(results, paper, artifact)) for artifact in made}
+        found.setdefault(COUNTED[count.kind], {})[count.origin] = count.verdicts
+    for paper, declared in results.config.papers.items():
+        for artifact in results.with_numbers(paper):
+            if artifact in declared.measured:
+                cells = _cells(Points(results, declared, artifact))
+                found.setdefault(paper, {})[artifact] = cells
     return {results.config.scale_name: found}
 
 
@@ -58,8 +55,9 @@ def _cells(points: Points) -> dict[str, dict[str, float | int | str]]:
     """The numbers of an artifact's cells, by coordinates; what has neither a mean nor a lost run is left out."""
     found = {}
     for at, row in points.summary.items():
-        mean = {} if math.isnan(row["mean"]) else {"mean": row["mean"]}
-        cell: dict[str, float | int | str] = mean | words.lost(row)
+        cell: dict[str, float | int | str] = {**words.lost(row)}
+        if not math.isnan(row["mean"]):
+            cell["mean"] = row["mean"]
         if cell:
             if row["measured_on"] not in ("", row["dataset"]):
                 cell["measured_on"] = row["measured_on"]

@@ -6,7 +6,7 @@ takes the study's table and returns a ``Drawing``; a table's also takes the arti
 
 from collections import Counter
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import pandas as pd
 
@@ -40,6 +40,11 @@ class Layout(NamedTuple):
     note: str
     """Plain sentences on what was computed."""
 
+    @classmethod
+    def of_table(cls, table: pd.DataFrame, note: str) -> Self:
+        """The layout of a table whose columns are called what stands above them."""
+        return cls(list(table.columns), table.astype(str).to_numpy().tolist(), note)
+
 
 def of_artifact(context: Context) -> Any:
     """The ``Drawing`` or ``Layout`` of an artifact, by the function of its study's draw.py."""
@@ -48,19 +53,22 @@ def of_artifact(context: Context) -> Any:
     table = computed(context)
     if context.artifact.draw == "study_figure":
         return function(table)
+    claims = _judged(context)
+    for column in ("reported", "measured"):
+        claims[column] = pd.to_numeric(claims[column], errors="coerce")
+    return function(table, claims)
+
+
+def _judged(context: Context) -> pd.DataFrame:
+    """The claims of an artifact that theorems and exact studies answer."""
     judged = context.results.judged(context.paper.paper)
-    claims = judged[judged["artifact"] == context.name]
-    reported, measured = (
-        pd.to_numeric(claims[name], errors="coerce") for name in ("reported", "measured")
-    )
-    return function(table, claims.assign(reported=reported, measured=measured))
+    return judged[judged["artifact"] == context.name].copy()
 
 
 def computed(context: Context) -> pd.DataFrame:
     """The artifact's table, as its study returned it."""
-    return pd.read_csv(
-        context.results.checked(context.results.table(context.paper.paper, context.name))
-    )
+    table = context.results.table(context.paper.paper, context.name)
+    return pd.read_csv(context.results.checked(table))
 
 
 def source(context: Context) -> str:
@@ -73,15 +81,14 @@ def sentences(context: Context) -> tuple[str, ...]:
 
     ``Its claims: 6 reproduced, 1 refuted.`` and ``It shows Theorem 3.4 (refuted).``
     """
+    listed = [SIZE_NOTICE, of_artifact(context).note, notes.unjudged(context.artifact)]
+    counts = Counter(_judged(context)["verdict"])
+    if counts:
+        verdicts = ", ".join(f"{count} {verdict}" for verdict, count in counts.items())
+        listed.append(f"Its claims: {verdicts}.")
     judged = context.results.judged(context.paper.paper)
-    counts = Counter(judged[judged["artifact"] == context.name]["verdict"])
-    listed = ", ".join(f"{count} {verdict}" for verdict, count in counts.items())
     shows = judged[judged["id"].isin(context.artifact.shows)]
-    shown = ", ".join(f"{row['source']} ({row['verdict']})" for row in shows.to_dict("records"))
-    verdicts = (f"Its claims: {listed}." if listed else "", f"It shows {shown}." if shown else "")
-    return tuple(
-        filter(
-            None,
-            (SIZE_NOTICE, of_artifact(context).note, notes.unjudged(context.artifact), *verdicts),
-        )
-    )
+    if len(shows):
+        shown = shows["source"] + " (" + shows["verdict"] + ")"
+        listed.append(f"It shows {', '.join(shown)}.")
+    return tuple(filter(None, listed))

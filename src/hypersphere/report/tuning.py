@@ -1,6 +1,7 @@
 """The curves that a study's values were chosen from, as plain data: the measure of each arm along its grid."""
 
 import math
+from pathlib import Path
 from typing import Any
 
 from hypersphere.config import coordinates
@@ -17,7 +18,7 @@ def of_study(config: Config, paper: str, name: str) -> list[dict[str, Any]]:
     file = selection_file(config.folders[paper], name)
     if len(study.tuned) != 1 or not file.is_file():
         return []
-    points = _points(config, paper, name)
+    points = curves(file)
     panels = []
     for arms in study.groups:
         lines = []
@@ -33,14 +34,17 @@ def of_study(config: Config, paper: str, name: str) -> list[dict[str, Any]]:
     return panels
 
 
-def _points(config: Config, paper: str, name: str) -> dict[str, list[dict[str, Any]]]:
-    """The mean and the standard deviation at each value, by arm; without values at which every run diverged."""
+def curves(file: Path) -> dict[str, list[dict[str, Any]]]:
+    """The mean and the standard deviation at each value of a selection file, by arm.
+
+    Values at which every run diverged are left out.
+    """
     found: dict[str, list[dict[str, Any]]] = {}
-    for row in read_table(selection_file(config.folders[paper], name), Tried._fields):
+    for row in read_table(file, Tried._fields):
         of_arm = found.setdefault(row["arm"], [])
         mean = float(row["mean"] or "nan")
         std = float(row["std"] or "nan")
-        (value,) = coordinates.parse(row["value"], name).values()
+        (value,) = coordinates.parse(row["value"], str(file)).values()
         if not math.isnan(mean):
             spread = 0.0 if math.isnan(std) else std
             of_arm.append(

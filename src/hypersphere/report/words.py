@@ -35,7 +35,7 @@ def number(value: float, decimals: int) -> str:
 
 
 def signed(value: float, decimals: int) -> str:
-    """As ``number``, with a plus sign."""
+    """A number with a plus sign before what is above zero."""
     text = number(value, decimals)
     return f"+{text}" if not math.isnan(value) and float(f"{value:.{decimals}f}") > 0 else text
 

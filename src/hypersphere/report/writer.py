@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from itertools import chain
 from typing import Any
 
+import jinja2
 import pandas as pd
 
 from hypersphere.config import registry
@@ -17,70 +18,76 @@ from hypersphere.report import entries, studies
 from hypersphere.report.artifact import Context, Grid, Head, Points, Shown, Text
 from hypersphere.report.results import Results
 
-_TEX = {
-    **{"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"},
-    **{character: f"\\{character}" for character in "&%$#_{}"},
-    **{"<": "$<$", ">": "$>$", "|": "$|$", "[": "{[}", "]": "{]}", "\n": " "},
-    **{
-        "–": "--",
-        "—": "---",
-        "“": "``",
-        "”": "''",
-        "‘": "`",
-        "’": "'",
-        "…": r"\dots{}",
-        "\N{NO-BREAK SPACE}": "~",
-    },
-    **{
-        "−": "$-$",
-        "±": r"$\pm$",
-        "×": r"$\times$",
-        "·": r"$\cdot$",
-        "→": r"$\to$",
-        "∞": r"$\infty$",
-    },
-    **{
-        "≤": r"$\le$",
-        "≥": r"$\ge$",
-        "≠": r"$\ne$",
-        "≈": r"$\approx$",
-        "∈": r"$\in$",
-        "√": r"$\surd$",
-    },
-    **{
-        "‖": r"$\|$",
-        "°": r"$^\circ$",
-        "²": "$^2$",
-        "³": "$^3$",
-        "₀": "$_0$",
-        "₁": "$_1$",
-        "₂": "$_2$",
-    },
-}
-_MARKDOWN = {"|": "&#124;", "*": "&#42;", "`": "&#96;", "\n": " "}
+_TEX = r"""
+\ \textbackslash{}
+~ \textasciitilde{}
+^ \textasciicircum{}
+& \&
+% \%
+$ \$
+# \#
+_ \_
+{ \{
+} \}
+< $<$
+> $>$
+| $|$
+[ {[}
+] {]}
+– --
+— ---
+“ ``
+” ''
+‘ `
+’ '
+… \dots{}
+− $-$
+± $\pm$
+× $\times$
+· $\cdot$
+→ $\to$
+∞ $\infty$
+≤ $\le$
+≥ $\ge$
+≠ $\ne$
+≈ $\approx$
+∈ $\in$
+√ $\surd$
+‖ $\|$
+° $^\circ$
+² $^2$
+³ $^3$
+₀ $_0$
+₁ $_1$
+₂ $_2$
+"""
+"""Characters, each with what TeX writes for it."""
+_TEX_OF = {"\n": " ", "\N{NO-BREAK SPACE}": "~"}
+_TEX_OF |= dict(line.split(" ", 1) for line in _TEX.strip().splitlines())
+_MARKDOWN = str.maketrans({"|": "&#124;", "*": "&#42;", "`": "&#96;", "\n": " "})
 _NUMERIC = re.compile(r"[\[(+−]?\d.*|[–]?|not run|diverge[ds]|baseline")
 
 
 def build(results: Results, paper: str, name: str) -> None:
     """Write the csv of an artifact's numbers, its table (md, tex) or drawing (svg, png), and their manifest."""
     about, kind = _found(results, paper, name)
-    (*outputs, sealed), numbers = results.config.outputs(paper, name), kind.numbers(about)
+    *outputs, sealed = results.config.outputs(paper, name)
+    numbers = kind.numbers(about)
     if kind.FOLDER == "figures":
         from hypersphere.report import figures, style  # matplotlib, which no table needs
 
         with style.applied():
             figures.save(kind.draw(about), outputs, numbers)
-        seal(sealed, outputs)
-        return
-    judged = entries.of_artifact(results, paper, name) if isinstance(about, Points) else None
-    shown = [show(results, paper, name), *([judged] if judged else [])]
-    texts = {
-        ".csv": numbers,
-        ".md": "\n".join(map(as_markdown, shown)),
-        ".tex": "\n".join(as_tex(one, f"tab:{paper}-{one.id}") for one in shown),
-    }
-    for path in outputs:
-        write_text(path, texts[path.suffix])
+    else:
+        judged = entries.of_artifact(results, paper, name) if isinstance(about, Points) else None
+        shown = [show(results, paper, name), *([judged] if judged else [])]
+        texts = {
+            ".csv": numbers,
+            ".md": "\n".join(map(as_markdown, shown)),
+            ".tex": "\n".join(as_tex(one, f"tab:{paper}-{one.id}") for one in shown),
+        }
+        for path in outputs:
+            write_text(path, texts[path.suffix])
     seal(sealed, outputs)
 
 
@@ -105,29 +112,47 @@ def show(results: Results, paper: str, name: str) -> Shown:
     return shown if kind.OF == "runs" else shown._replace(inches=studies.of_artifact(about).size[0])
 
 
+_AS_MARKDOWN = jinja2.Template(
+    """\
+### {{ md(shown.title) }}
+
+**{{ md(shown.notes[0]) }}**
+
+{% for line in lines %}
+{{ pipes(line) }}
+{% endfor %}
+
+{% for note in shown.notes[1:] %}
+- {{ md(note) }}
+{% endfor %}
+""",
+    trim_blocks=True,
+    keep_trailing_newline=True,
+)
+"""A table in Markdown. It stands here because digests of artifacts are of code."""
+
+
 def as_markdown(shown: Shown) -> str:
     """A GitHub table. The first note, which names the scale, is above it; the others are below."""
     assert shown.grid is not None
-    grid, first, *others = shown.grid, *shown.notes
-    sides = [":--" if side == "l" else "--:" for side in alignment(grid)]
+    grid = shown.grid
     heads = list(map(_md, grid.corner))
-    # the innermost of several headings is bold
     for over in zip(*map(_spread, grid.head), strict=True):
         parts = list[str]()
         for head in over:
-            bold = len(over) > 1 and head is over[-1] and head.text
-            parts += [f"**{_md(head.text)}**" if bold else _md(head.text), _md(head.note)]
-        heads.append("<br>".join(filter(None, parts)))
-    lines = [f"### {_md(shown.title)}", "", f"**{_md(first)}**", "", pipes(heads), pipes(sides)]
+            innermost = len(over) > 1 and head is over[-1] and head.text
+            parts += [f"**{_md(head.text)}**" if innermost else _md(head.text), _md(head.note)]
+        heads.append(_stacked(parts))
+    lines = [heads, [":--" if side == "l" else "--:" for side in alignment(grid)]]
     for line in grid.lines:
-        cells = [
-            *map(_md, line.labels),
-            *("<br>".join(filter(None, map(_md, cell))) for cell in line.cells),
-        ]
-        lines.append(
-            pipes([f"*{text}*" if text else "" for text in cells] if line.control else cells)
-        )
-    return "\n".join([*lines, "", *[f"- {_md(note)}" for note in others]]) + "\n"
+        cells = [*map(_md, line.labels), *(_stacked(map(_md, cell)) for cell in line.cells)]
+        lines.append([text and f"*{text}*" for text in cells] if line.control else cells)
+    return _AS_MARKDOWN.render(shown=shown, lines=lines, pipes=pipes, md=_md)
+
+
+def _stacked(parts: Iterable[str]) -> str:
+    """Lines of one cell."""
+    return "<br>".join(filter(None, parts))
 
 
 def _spread(heads: Iterable[Head]) -> list[Head]:
@@ -137,10 +162,7 @@ def _spread(heads: Iterable[Head]) -> list[Head]:
 
 def _md(text: str) -> str:
     """Text without HTML, and without what Markdown takes for mark-up, a link or the end of a cell."""
-    for character, instead in _MARKDOWN.items():
-        text = html.escape(text, quote=False) if character == "|" else text
-        text = text.replace(character, instead)
-    return text.replace("](", "]&#40;")
+    return html.escape(text, quote=False).translate(_MARKDOWN).replace("](", "]&#40;")
 
 
 def pipes(cells: Iterable[str]) -> str:
@@ -150,38 +172,51 @@ def pipes(cells: Iterable[str]) -> str:
 def as_tex(shown: Shown, label: str) -> str:
     """A ``table`` environment, which needs booktabs and nothing else."""
     assert shown.grid is not None
-    grid, first, *others = shown.grid, *shown.notes
-    levels: list[list[str]] = []
-    for heads in grid.head:
-        spread = _spread(heads)
-        for names in ([head.text for head in spread], [head.note for head in spread]):
-            levels += [names] if any(names) else []
-    named = [[*[""] * len(grid.corner), *level] for level in levels]
-    named[-1][: len(grid.corner)] = grid.corner
-    columns = [list(map(escape, level)) for level in named]
-    rows = []
-    for at, line in enumerate(grid.lines):
-        first_control = at and line.control and not grid.lines[at - 1].control
-        cells = [*map(escape, line.labels), *(escape(cell.main) for cell in line.cells)]
-        rows.append([("\\midrule " if first_control else "") + cells[0], *cells[1:]])
-        below = [
-            f"\\footnotesize {escape(cell.second)}" if cell.second else "" for cell in line.cells
-        ]
-        rows += [[*[""] * len(line.labels), *below]] if any(below) else []
-    table = pd.DataFrame(
-        rows, columns=pd.MultiIndex.from_arrays(columns) if len(columns) > 1 else columns[0]
-    )
+    grid = shown.grid
+    first, *others = map(escape, shown.notes)
     lines = [
         "% Generated; needs \\usepackage{booktabs}.",
         "\\begin{table}",
         "\\centering\\small",
-        f"\\caption{{{escape(shown.title)}. {escape(first)}}}",
+        f"\\caption{{{escape(shown.title)}. {first}}}",
         f"\\label{{{label}}}",
-        table.style.hide().to_latex(hrules=True, multicol_align="c", column_format=alignment(grid)),
-        *[f"\\par\\footnotesize {escape(note)}" for note in others],
+        pd.DataFrame(_tex_rows(grid), columns=_tex_columns(grid))
+        .style.hide()
+        .to_latex(hrules=True, multicol_align="c", column_format=alignment(grid)),
+        *(f"\\par\\footnotesize {note}" for note in others),
         "\\end{table}",
     ]
     return "\n".join(lines) + "\n"
+
+
+def _tex_columns(grid: Grid) -> pd.Index:
+    """The headings, a level for each line of them; those of the labels are in the last one."""
+    levels = list[list[str]]()
+    for heads in grid.head:
+        spread = _spread(heads)
+        names = [escape(head.text) for head in spread]
+        notes = [escape(head.note) for head in spread]
+        levels += [level for level in (names, notes) if any(level)]
+    blank = [""] * len(grid.corner)
+    named = [[*blank, *level] for level in levels[:-1]]
+    named.append([*map(escape, grid.corner), *levels[-1]])
+    return pd.MultiIndex.from_arrays(named) if len(named) > 1 else pd.Index(named[0])
+
+
+def _tex_rows(grid: Grid) -> list[list[str]]:
+    """The lines, with a rule above the controls, and the second lines of cells below."""
+    rows = list[list[str]]()
+    above = True
+    for line in grid.lines:
+        first, *cells = *map(escape, line.labels), *(escape(cell.main) for cell in line.cells)
+        rule = "\\midrule " if line.control and not above else ""
+        rows.append([rule + first, *cells])
+        if any(cell.second for cell in line.cells):
+            blank = [""] * len(line.labels)
+            second = [escape(cell.second) for cell in line.cells]
+            rows.append([*blank, *(text and f"\\footnotesize {text}" for text in second)])
+        above = line.control
+    return rows
 
 
 def escape(text: str) -> str:
@@ -193,7 +228,7 @@ def escape(text: str) -> str:
             letter = name[-1].replace("LAMDA", "LAMBDA")
             escaped += f"$\\{letter.title() if 'CAPITAL' in name else letter.lower()}$"
         else:
-            escaped += _TEX.get(character, character)
+            escaped += _TEX_OF.get(character, character)
     return escaped
 
 

@@ -4,7 +4,7 @@ Nothing is trained or drawn. docs/statistics.md states the rules.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -28,33 +28,34 @@ SIDE = 0.975
 
 def of_project(config: Config) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Write results/report/{claims,ladder,criteria}.csv, and return the first two as they are read."""
-    certainty, rules = rules_file.load_certainty(config.root), rules_file.load(config.root)
+    certainty = rules_file.load_certainty(config.root)
+    rules = rules_file.load(config.root)
+    hours = price.hours()
     steps = ladder.of_project(config, certainty)
     best = {row["id"]: row for row in reversed(steps)}
-    hours = price.hours()
     unknown: Row = {
         "rung": NOTHING,
+        "verdict": Verdict.NOT_RUN,
         "answer": Answer.NOT_TESTED,
+        "direction": "",
         "certainty": certainty.rungs[NOTHING].grade,
     }
-    unknown |= {"verdict": str(Verdict.NOT_RUN), "direction": ""}
     rows = []
-    for paper in config.papers:
+    for paper, document in config.papers.items():
         listed = ledger.of(config, paper)
         values = [claim for claim in listed if claim.kind == "value" and claim.origin == "printed"]
         printed = {(value.artifact, value.text): value for value in values}
         for claim in listed:
+            of_cells = [printed.get((claim.artifact, cell)) for cell in claim.cells]
+            arms = [arm for arm in of_cells if arm and arm.reported_std]
             row = _stated(config, paper, claim)
-            arms = [
-                printed[claim.artifact, cell]
-                for cell in claim.cells
-                if (claim.artifact, cell) in printed
-            ]
-            row |= _printed_interval(claim, arms) | best.get(claim.id, unknown)
-            row |= ledger.answering(config.papers[paper], claim)
+            row |= _printed_interval(claim, arms)
+            row |= best.get(claim.id, unknown)
+            row |= ledger.answering(document, claim)
             row |= _settling(row, hours.of_artifacts.get((paper, claim.artifact)))
-            stds = tuple(arm.reported_std for arm in arms if arm.reported_std)
-            rows.append(row | price.of_comparison(claim, row, stds, hours.of_pairs, rules))
+            stds = tuple(arm.reported_std or math.nan for arm in arms)
+            row |= price.of_comparison(claim, row, stds, hours.of_pairs, rules)
+            rows.append(row)
     claims = pd.DataFrame(rows, columns=list(columns.KNOWN))
     climbed = pd.DataFrame(steps, columns=list(columns.LADDER))
     known = tables.as_read(claims, columns.KNOWN)
@@ -69,24 +70,29 @@ def of_project(config: Config) -> tuple[pd.DataFrame, pd.DataFrame]:
 
 def _stated(config: Config, paper: str, claim: Claim) -> Row:
     """The columns of what a document says."""
-    row = {name: getattr(claim, name) for name in columns.KNOWN if name in Claim.model_fields}
     reported = "" if claim.reported is None else f"{claim.reported:.10g}"
-    setting = coordinates.setting(claim.coordinates)
-    about = {"metric": claim.metric or "", "paper": paper, "setting": setting}
-    return row | about | {"reported": claim.direction or reported}
+    stated = claim.model_dump(include={*columns.KNOWN})
+    return stated | {
+        "paper": paper,
+        "setting": coordinates.setting(claim.coordinates),
+        "metric": claim.metric or "",
+        "reported": claim.direction or reported,
+        "margin": claim.margin,
+    }
 
 
-def _printed_interval(claim: Claim, arms: list[Claim]) -> Row:
-    """The interval of a printed difference, of the two printed deviations.
+def _printed_interval(claim: Claim, arms: Sequence[Claim]) -> Row:
+    """The interval of a printed difference, of the deviations that its ``arms`` print.
 
     Where no number of runs is printed it is taken as one, which is the widest interval.
     """
-    spreads = [(arm.reported_std, arm.reported_n or 1) for arm in arms if arm.reported_std]
-    if claim.kind != "comparison" or len(spreads) != 2 or claim.reported is None:
+    if claim.kind != "comparison" or len(arms) != 2 or claim.reported is None:
         return {"reported_low": math.nan, "reported_high": math.nan}
-    df = sum(n - 1 for _, n in spreads)
-    error = math.hypot(*(std / n**0.5 for std, n in spreads))
-    half = error * float(special.stdtrit(df, SIDE) if df else special.ndtri(SIDE))
+    runs = [arm.reported_n or 1 for arm in arms]
+    df = sum(runs) - 2
+    errors = [(arm.reported_std or 0.0) / n**0.5 for arm, n in zip(arms, runs, strict=True)]
+    quantile = special.stdtrit(df, SIDE) if df else special.ndtri(SIDE)
+    half = math.hypot(*errors) * float(quantile)
     return {"reported_low": claim.reported - half, "reported_high": claim.reported + half}
 
 

@@ -4,10 +4,9 @@ For the second, the runs of one arm, which differ in their seed alone, are split
 which stands for the baseline. Every call of a difference among them is wrong. docs/statistics.md states the rules.
 """
 
-import functools
 import math
 from collections.abc import Iterator, Mapping
-from typing import Any
+from operator import attrgetter
 
 import numpy as np
 import pandas as pd
@@ -18,6 +17,7 @@ from hypersphere.config.plan import Plan
 from hypersphere.config.rules import Rules
 from hypersphere.config.study import CHECKS, PRINTED, TIMES, TUNING
 from hypersphere.provenance import likeness, tables
+from hypersphere.provenance.tables import Row
 from hypersphere.statistics import answers, effects, measure
 from hypersphere.statistics.effects import WELCH
 
@@ -66,9 +66,10 @@ def finished(plan: Plan, paper: str, artifact: str) -> bool:
     study = document.measured[artifact].plan
     if study is None:
         return True
-    cells = [cell for part in {study, artifact} for cell in plan.artifacts[paper, part]]
-    lacking = any(cell.missing for cell in cells if cell.missing != LEFT_OUT)
-    return not lacking and not document.closed(artifact)
+    reasons = set[str]()
+    for part in {study, artifact}:
+        reasons |= {cell.missing for cell in plan.artifacts[paper, part]}
+    return reasons <= {"", LEFT_OUT} and not document.closed(artifact)
 
 
 def shares(
@@ -83,10 +84,9 @@ def shares(
     from scipy import stats
 
     arms = len(values) // n
-    order = np.random.default_rng([len(values), n]).permuted(
-        np.tile(np.arange(len(values)), (draws, 1)), axis=1
-    )
-    split = np.asarray(values, dtype=float)[order[:, : arms * n]].reshape(draws, arms, n)
+    places = np.tile(np.arange(len(values)), (draws, 1))
+    order = np.random.default_rng([len(values), n]).permuted(places, axis=1)
+    split = values[order[:, : arms * n]].reshape(draws, arms, n)
     tested = stats.ttest_ind(split[:, 1:], split[:, :1], axis=2, equal_var=False)
     equal = tested.confidence_interval(rules.equivalence)
     # Holm's procedure calls something exactly if its first step does.
@@ -98,80 +98,67 @@ def shares(
 def of_plan(plan: Plan) -> dict[str, tuple[pd.DataFrame, tables.Columns]]:
     """The ``TABLES`` of a scale, by name."""
     rules = rules_file.load(plan.config.root)
-    compared, splits, answered, progress = (list[dict[str, Any]]() for _ in TABLES)
-    studies = [
-        (paper, study)
-        for paper, document in plan.config.papers.items()
-        for study in document.studies
-    ]
-    for paper, study in studies:
-        declared = plan.config.papers[paper].studies[study]
-        if declared.closed is None:
-            progress += _progress(plan, paper, study)
-        for artifact in (study, study + PRINTED, study + CHECKS):
-            if (paper, artifact) not in plan.made_artifacts:
-                continue
-            found = measure.judged_tables(plan, paper, artifact, rules)
-            whole = finished(plan, paper, artifact)
-            rows = list(_compared(plan, paper, study, artifact, found, whole))
-            compared += rows
-            if artifact == study and rows:
-                answer: answers.Answer = (
-                    "unclear" if whole and likeness.unlike(found["runs"]) else ""
-                )
-                if whole and not answer:
-                    answer = _answer(plan, paper, study, rows, found["measurements"], rules)
-                answered.append(
-                    {"paper": paper, "study": study, "answer": answer, "finished": whole}
-                )
-            if whole and declared.test == WELCH and artifact != study + CHECKS:
-                for alike, of in _alike(plan, paper, artifact, found["measurements"]):
-                    of |= {
-                        "measure": declared.measure,
-                        "margin": declared.margin,
-                        "paper": paper,
-                        "study": study,
-                    }
-                    if not any(row.items() >= of.items() for row in splits):
-                        sizes = [n for n in SIZES if len(alike) >= 2 * n]
-                        splits += [
-                            of | {"n": n, **shares(alike, n, declared.margin, rules)} for n in sizes
-                        ]
-    found_of = {"studies": compared, "splits": splits, "answers": answered, "progress": progress}
-    return {
-        name: (pd.DataFrame(found_of[name], columns=list(kinds)), kinds)
-        for name, kinds in TABLES.items()
-    }
+    rows: dict[str, list[Row]] = {name: [] for name in TABLES}
+    for paper, document in plan.config.papers.items():
+        for study, declared in document.studies.items():
+            if declared.closed is None:
+                rows["progress"] += _progress(plan, paper, study)
+            for artifact in (study, study + PRINTED, study + CHECKS):
+                if (paper, artifact) not in plan.made_artifacts:
+                    continue
+                judged = measure.judged_tables(plan, paper, artifact, rules)
+                whole = finished(plan, paper, artifact)
+                compared = list(_compared(plan, paper, study, artifact, judged, whole))
+                rows["studies"] += compared
+                if artifact == study and compared:
+                    answer = _answer(plan, paper, study, compared, judged, rules) if whole else ""
+                    rows["answers"].append(
+                        {"paper": paper, "study": study, "answer": answer, "finished": whole}
+                    )
+                if whole and declared.test == WELCH and artifact != study + CHECKS:
+                    measured = judged["measurements"]
+                    rows["splits"] += _splits(plan, paper, study, artifact, measured, rules)
+    # a set of runs that is shown at the best values and at the printed ones counts once
+    found = {name: pd.DataFrame(rows[name], columns=list(kinds)) for name, kinds in TABLES.items()}
+    found["splits"] = found["splits"].drop_duplicates(ignore_index=True)
+    return {name: (found[name], kinds) for name, kinds in TABLES.items()}
 
 
-def _progress(plan: Plan, paper: str, study: str) -> Iterator[dict[str, Any]]:
+def _progress(plan: Plan, paper: str, study: str) -> Iterator[Row]:
     """The rows of progress.csv of one study."""
     counted = set[str]()
     for part, ending in PARTS.items():
-        cells = plan.artifacts.get((paper, study + ending), [])
+        artifact = paper, study + ending
+        cells = plan.artifacts.get(artifact, [])
         planned = {cell.run.name for cell in cells if cell.run} - counted
         counted |= planned
         if planned:
-            recorded = planned & plan.runs_of(paper, study + ending).keys()
-            of = {"paper": paper, "study": study, "part": part}
-            yield of | {"planned": len(planned), "recorded": len(recorded)}
+            yield {
+                "paper": paper,
+                "study": study,
+                "part": part,
+                "planned": len(planned),
+                "recorded": len(planned & plan.runs_of(*artifact).keys()),
+            }
 
 
 def _answer(
     plan: Plan,
     paper: str,
     study: str,
-    rows: list[dict[str, Any]],
-    measured: pd.DataFrame,
+    compared: list[Row],
+    judged: Mapping[str, pd.DataFrame],
     rules: Rules,
 ) -> answers.Answer:
-    """The answer to a finished study."""
+    """The answer to a finished study; unclear where its runs were not made alike."""
+    if likeness.unlike(judged["runs"]):
+        return "unclear"
     document = plan.config.papers[paper]
     values: effects.Arms = {}
-    for alike in effects.arms(measured, document.measured[study].points).values():
+    for alike in effects.arms(judged["measurements"], document.measured[study].points).values():
         values |= alike
     rule = answers.rule_of(document.studies[study].answers, plan.config.answers_file(paper), study)
-    return answers.of_study(rule, rows, values, rules)
+    return answers.of_study(rule, compared, values, rules)
 
 
 def _compared(
@@ -179,47 +166,61 @@ def _compared(
     paper: str,
     study: str,
     artifact: str,
-    found: Mapping[str, pd.DataFrame],
+    judged: Mapping[str, pd.DataFrame],
     whole: bool,
-) -> Iterator[dict[str, Any]]:
+) -> Iterator[Row]:
     """The rows of studies.csv of one artifact; ``whole``: it is finished."""
     declared = plan.config.papers[paper].studies[study]
-    multiples = [
-        key.removesuffix(TIMES).split(".") for key in declared.tuned if key.endswith(TIMES)
-    ]
-    came_to = {
-        cell.text: ", ".join(
-            f"{functools.reduce(getattr, path, cell.run):.2g}" for path in multiples
-        )
-        for cell in plan.artifacts[paper, artifact]
-        if cell.run
-    }
-    mixed = bool(likeness.unlike(found["runs"]))
-    means = dict(zip(found["summary"]["coordinates"], found["summary"]["mean"], strict=True))
-    for row in tables.rows(found["effects"]):
-        row |= {"paper": paper, "study": study, "artifact": artifact, "finished": whole}
-        row["n"] = min(row["n_variant"], row["n_baseline"])
-        for of, cell in (("", row["coordinates"]), ("baseline_", row["baseline"])):
-            row |= {f"{of}mean": means[cell], f"{of}came_to": came_to[cell]}
+    multiples = [key.removesuffix(TIMES) for key in declared.tuned if key.endswith(TIMES)]
+    came_to = {}
+    for cell in plan.artifacts[paper, artifact]:
+        if cell.run:
+            numbers = [attrgetter(path)(cell.run) for path in multiples]
+            came_to[cell.text] = ", ".join(f"{number:.2g}" for number in numbers)
+    summary = judged["summary"].set_index("coordinates")
+    mixed = bool(likeness.unlike(judged["runs"]))
+    for row in tables.rows(judged["effects"]):
+        variant, baseline = row["coordinates"], row["baseline"]
+        row |= {
+            "paper": paper,
+            "study": study,
+            "artifact": artifact,
+            "finished": whole,
+            "n": min(row["n_variant"], row["n_baseline"]),
+            "mean": summary.loc[variant, "mean"],
+            "baseline_mean": summary.loc[baseline, "mean"],
+            "came_to": came_to[variant],
+            "baseline_came_to": came_to[baseline],
+        }
         if row["measure"] != declared.measure:
             # The margin is in the unit of the primary measure, and checks are not tested for an answer.
             row |= {"margin": math.nan, "equivalent": False}
         yield row | {"called": "" if mixed else "; ".join(answers.called(row))}
 
 
-def _alike(
-    plan: Plan, paper: str, artifact: str, measured: pd.DataFrame
-) -> Iterator[tuple[np.ndarray, dict[str, Any]]]:
-    """The values of each set of finished runs that differ in their seed alone, in the order of seeds; and which it is.
+def _splits(
+    plan: Plan, paper: str, study: str, artifact: str, measured: pd.DataFrame, rules: Rules
+) -> Iterator[Row]:
+    """The rows of splits.csv of each set of finished runs that differ in their seed alone, in the order of seeds.
 
     An A/A arm is one set with its baseline.
     """
+    declared = plan.config.papers[paper].studies[study]
     runs = plan.runs_of(paper, artifact)
-    kept = measured["run"].isin(runs) & measured["final"] & (measured["status"] == "finished")
-    measured = measured[kept].drop_duplicates("run").sort_values("seed")
-    alike = [runs[name].model_dump_json(exclude={"seed"}) for name in measured["run"]]
-    for _, of_run in measured.groupby(alike, sort=False):
-        yield (
-            of_run["value"].to_numpy(dtype=float),
-            {"run": of_run["run"].iloc[0], "runs": len(of_run)},
-        )
+    counted = measured["run"].isin(runs) & measured["final"] & (measured["status"] == "finished")
+    of_runs = measured[counted].drop_duplicates("run").sort_values("seed")
+    setting = [runs[name].model_dump_json(exclude={"seed"}) for name in of_runs["run"]]
+    for _, alike in of_runs.groupby(setting, sort=False):
+        for n in SIZES:
+            if len(alike) >= 2 * n:
+                values = alike["value"].to_numpy(dtype=float)
+                yield {
+                    "paper": paper,
+                    "study": study,
+                    "run": alike["run"].iloc[0],
+                    "measure": declared.measure,
+                    "margin": declared.margin,
+                    "runs": len(alike),
+                    "n": n,
+                    **shares(values, n, declared.margin, rules),
+                }

@@ -8,25 +8,21 @@ from typing import Any
 from hypersphere.config.coordinates import Coordinates, Position
 
 BENCHMARK = (
-    *(
-        "gaussian_noise",
-        "shot_noise",
-        "impulse_noise",
-        "defocus_blur",
-        "glass_blur",
-        "motion_blur",
-        "zoom_blur",
-    ),
-    *(
-        "snow",
-        "frost",
-        "fog",
-        "brightness",
-        "contrast",
-        "elastic_transform",
-        "pixelate",
-        "jpeg_compression",
-    ),
+    "gaussian_noise",
+    "shot_noise",
+    "impulse_noise",
+    "defocus_blur",
+    "glass_blur",
+    "motion_blur",
+    "zoom_blur",
+    "snow",
+    "frost",
+    "fog",
+    "brightness",
+    "contrast",
+    "elastic_transform",
+    "pixelate",
+    "jpeg_compression",
 )
 """The benchmark's corruptions, over which means are taken. The four others of its authors are for tuning."""
 CLEAN = "none"
@@ -45,16 +41,15 @@ def corruption_errors(
     ``answers`` are rows of one evaluation, by measure and reading (corruption and severity); those counted have all
     ``readings`` (an augmentation).
     """
-    n_test, errors = math.nan, dict[tuple[str, int], float]()
+    errors: dict[tuple[str, int], float] = {}
+    n_test = math.nan
     for (measure, at), row in answers.items():
-        if measure != "corruption_error" or any(
-            at.get(key) != value for key, value in readings.items()
-        ):
-            continue
-        place = str(at["corruption"]), int(at.get("severity", 0))
-        if place in WHOLE and math.isfinite(row["value"]):
-            errors[place] = float(row["value"])
-        n_test = float(row["n_test"]) if place[0] == CLEAN else n_test
+        if measure == "corruption_error" and readings.items() <= at.items():
+            place = str(at["corruption"]), int(at.get("severity", 0))
+            if place in WHOLE and math.isfinite(row["value"]):
+                errors[place] = float(row["value"])
+            if place[0] == CLEAN:
+                n_test = float(row["n_test"])
     return errors, n_test
 
 
@@ -64,14 +59,15 @@ def mce(errors: Errors, baseline: Errors, relative: bool = False) -> float:
     It is in percent, 100 for the baseline itself. The ``relative`` one is of what corruption adds to the error on clean
     images, for both. NaN if that is nothing for some corruption of the baseline.
     """
-    places = sorted(baseline.keys() - {(CLEAN, 0)})
-    ours, theirs = (
-        {
-            name: math.fsum(of[place] - (of[CLEAN, 0] if relative else 0.0) for place in of_name)
-            for name, of_name in itertools.groupby(places, key=lambda place: place[0])
-        }
-        for of in (errors, baseline)
-    )
-    if not places or any(below <= 0 for below in theirs.values()):
+    names = {name for name, _ in baseline} - {CLEAN}
+    theirs = {name: _sum(baseline, name, baseline, relative) for name in names}
+    if not names or min(theirs.values()) <= 0:
         return math.nan
-    return 100 * math.fsum(ours[name] / theirs[name] for name in theirs) / len(theirs)
+    ratios = [_sum(errors, name, baseline, relative) / theirs[name] for name in names]
+    return 100 * math.fsum(ratios) / len(ratios)
+
+
+def _sum(errors: Errors, name: str, measured: Errors, relative: bool) -> float:
+    """The sum of errors over the severities of a corruption that were measured; ``relative``: of what it adds."""
+    clean = errors[CLEAN, 0] if relative else 0.0
+    return math.fsum(errors[place] - clean for place in measured if place[0] == name)

@@ -19,6 +19,7 @@ from hypersphere.config.coordinates import Coordinates, Position
 from hypersphere.config.records import WITHOUT_VALUE
 from hypersphere.config.rules import Rules
 from hypersphere.config.study import AGAIN
+from hypersphere.provenance import tables
 from hypersphere.provenance.columns import EFFECTS
 from hypersphere.t_test import holm, is_constant, spread, t_interval, t_p
 
@@ -26,14 +27,14 @@ WELCH, POOLED, PAIRED = "welch", "pooled", "paired"
 ENOUGH = 3
 """Runs in each of two arms from which their own spreads are used."""
 Arms = dict[str, pd.Series]
-"""By the coordinates of a cell: the value of each finished run, indexed by seed."""
+"""The values of each cell's finished runs, indexed by seed; by the cell's coordinates."""
 
 
 class Pooled(NamedTuple):
     """Residual spread of a one-way layout: an artifact's cells that differ only in how a run was trained."""
 
     std: float
-    """In the metric's unit; nan if no variant has two runs."""
+    """The standard deviation, in the metric's unit; nan if no variant has two runs."""
     df: int
     """Degrees of freedom: the sum of n-1."""
 
@@ -61,8 +62,8 @@ NO_TEST = Test("", math.nan, 0)
 
 def layout(point: Coordinates) -> Position:
     """Coordinates that cells must share to have their spread pooled: all but method, variant and fields of the run."""
-    trained = ("method", "variant", *coordinates.of_run(point))
-    return coordinates.ordered({key: value for key, value in point.items() if key not in trained})
+    dataset_and_readings = point.keys() - {"method", "variant", *coordinates.of_run(point)}
+    return coordinates.ordered({key: point[key] for key in dataset_and_readings})
 
 
 def arms(table: pd.DataFrame, points: Iterable[Position]) -> dict[Position, Arms]:
@@ -84,11 +85,14 @@ def pool(arms: Iterable[pd.Series], constant: bool = False) -> Pooled:
     Arms whose runs are all equal (collapsed encoders) would pretend that the others vary less. ``constant`` counts
     those too, for numbers that are often equal because they are whole.
     """
-    several = [arm.to_numpy(dtype=float) for arm in arms if len(arm) > 1]
-    several = [values for values in several if constant or not is_constant(values)]
-    df = sum(len(values) - 1 for values in several)
-    squares = sum((len(values) - 1) * spread(values) ** 2 for values in several)
-    return Pooled(float(np.sqrt(squares / df)) if df else math.nan, df)
+    df = 0
+    squares = 0.0
+    for arm in arms:
+        values = arm.to_numpy(dtype=float)
+        if len(values) > 1 and (constant or not is_constant(values)):
+            df += len(values) - 1
+            squares += (len(values) - 1) * spread(values) ** 2
+    return Pooled(math.sqrt(squares / df) if df else math.nan, df)
 
 
 def pool_for(own: Sequence[pd.Series], groups: Mapping[str, pd.Series], rules: Rules) -> Pooled:
@@ -96,16 +100,15 @@ def pool_for(own: Sequence[pd.Series], groups: Mapping[str, pd.Series], rules: R
 
     An F test at the level ``pooled_if`` says so. If no arm of ``own`` varies, nothing is borrowed.
     """
-    ours, others = (
-        pool(own),
-        pool(arm for arm in groups.values() if not any(arm is one for one in own)),
-    )
+    compared = {id(arm) for arm in own}
+    ours = pool(own)
+    others = pool(arm for arm in groups.values() if id(arm) not in compared)
     if not ours.df or not others.df:
         return ours
-    if special.fdtr(others.df, ours.df, (others.std / ours.std) ** 2) < rules.pooled_if:
+    vary_less = special.fdtr(others.df, ours.df, (others.std / ours.std) ** 2)
+    if vary_less < rules.pooled_if:
         return ours
-    df = ours.df + others.df
-    return Pooled(math.sqrt((ours.df * ours.std**2 + others.df * others.std**2) / df), df)
+    return pool(groups.values())
 
 
 def detectable(test: Test, rules: Rules) -> float:
@@ -123,22 +126,27 @@ def welch(*arms: pd.Series) -> Test:
     None if one arm has one run, or if none varies. An arm whose runs are all equal adds no variance and no degrees of
     freedom: those left are the others'.
     """
-    values = [arm.to_numpy(dtype=float) for arm in arms]
-    if not sum(map(spread, values)) > 0:  # nan for one run
+    sizes = np.array([len(arm) for arm in arms])
+    variances = np.array([spread(arm.to_numpy(dtype=float)) ** 2 for arm in arms]) / sizes
+    variance = float(variances.sum())
+    if not variance > 0:  # nan for one run
         return NO_TEST
-    variances = [spread(one) ** 2 / len(one) for one in values]
-    df = sum(variances) ** 2 / sum(
-        of**2 / (len(one) - 1) for of, one in zip(variances, values, strict=True)
-    )
-    return Test(WELCH, math.sqrt(sum(variances)), df)
+    squares = variances**2 / (sizes - 1)
+    return Test(WELCH, math.sqrt(variance), variance**2 / float(squares.sum()))
 
 
 def pooled_test(variant: pd.Series, baseline: pd.Series, pooled: Pooled) -> Test:
     """The test by a pooled spread; none of one run. None without any spread: that is no perfect measurement."""
-    sizes = len(variant), len(baseline)
-    if min(sizes) < 2 or not pooled.std > 0:
+    if min(len(variant), len(baseline)) < 2 or not pooled.std > 0:
         return NO_TEST
-    return Test(POOLED, pooled.std * float(np.sqrt(sum(1 / n for n in sizes))), pooled.df)
+    return Test(POOLED, pooled.std * math.sqrt(1 / len(variant) + 1 / len(baseline)), pooled.df)
+
+
+def paired_test(differences: np.ndarray) -> Test:
+    """The test of differences by seed; none of one seed, or where they are all equal."""
+    n = len(differences)
+    deviation = spread(differences)
+    return Test(PAIRED, deviation / math.sqrt(n), n - 1) if deviation > 0 else NO_TEST
 
 
 def primary(variant: pd.Series, baseline: pd.Series, pooled: Pooled) -> Test:
@@ -158,43 +166,48 @@ def effect(
     ``of_pairs``: two readings of the same encoders, or arms that a study declares as paired, are compared by the paired
     test, over the seeds that both have. Elsewhere that test, and the correlation that it relies on, are sensitivity.
     """
-    pooled, shared = (
-        pool_for((variant, baseline), groups, rules),
-        variant.index.intersection(baseline.index),
-    )
-    own, other = variant[shared], baseline[shared]
-    a, b = own.to_numpy(dtype=float), other.to_numpy(dtype=float)
-    pairs = NO_TEST
-    if len(shared) > 1 and not is_constant(a - b):
-        pairs = Test(PAIRED, spread(a - b) / float(np.sqrt(len(shared))), len(shared) - 1)
+    pooled = pool_for((variant, baseline), groups, rules)
+    shared = variant.index.intersection(baseline.index)
+    own = variant[shared]
+    other = baseline[shared]
+    differences = (own - other).to_numpy(dtype=float)
+    paired = paired_test(differences)
+    paired_difference = float(differences.mean()) if len(shared) else math.nan
     if of_pairs:
         variant, baseline = own, other
-    sizes = len(variant), len(baseline)
-    difference = float(variant.mean() - baseline.mean()) if min(sizes) else math.nan
-    test = pairs if of_pairs else primary(variant, baseline, pooled)
-    row: dict[str, Any] = {
-        **{
-            "effect": difference,
-            "p": test.p(difference),
-            "test": test.name,
-            "df": test.df,
-            "primary": test,
-        },
-        **{"pooled_std": pooled.std, "n_variant": sizes[0], "n_baseline": sizes[1]},
-        **{"low_power": test.df < rules.low_power_df, "detectable": detectable(test, rules)},
-        **dict.fromkeys(("p_holm", "low_holm", "high_holm", "correlation"), math.nan),
+    test = paired if of_pairs else primary(variant, baseline, pooled)
+    difference = float(variant.mean() - baseline.mean())
+    low, high = test.interval(difference, rules.confidence)
+    low_equal, high_equal = test.interval(difference, rules.equivalence)
+    paired_low, paired_high = paired.interval(paired_difference, rules.confidence)
+    return {
+        "primary": test,
+        "effect": difference,
+        "low": low,
+        "high": high,
+        "p": test.p(difference),
+        "low_equal": low_equal,
+        "high_equal": high_equal,
+        "test": test.name,
+        "df": test.df,
+        "pooled_std": pooled.std,
+        "n_variant": len(variant),
+        "n_baseline": len(baseline),
+        "low_power": test.df < rules.low_power_df,
+        "detectable": detectable(test, rules),
+        "paired_low": paired_low,
+        "paired_high": paired_high,
+        "paired_p": paired.p(paired_difference),
+        "n_pairs": len(shared),
+        "correlation": correlation(own.to_numpy(dtype=float), other.to_numpy(dtype=float)),
     }
-    row["low"], row["high"] = test.interval(difference, rules.confidence)
-    row["low_equal"], row["high_equal"] = test.interval(difference, rules.equivalence)
-    of_pair = float(np.mean(a - b)) if len(shared) else math.nan
-    row["paired_low"], row["paired_high"] = pairs.interval(of_pair, rules.confidence)
-    row |= {"paired_p": pairs.p(of_pair), "n_pairs": len(shared)}
-    # Two points always have a perfect correlation.
-    if len(shared) > 2 and not is_constant(a) and not is_constant(b):
-        from scipy import stats
 
-        row["correlation"] = float(stats.pearsonr(a, b).statistic)
-    return row
+
+def correlation(own: np.ndarray, other: np.ndarray) -> float:
+    """Pearson's correlation over seeds; nan where an arm does not vary, or of two, which always lie on a line."""
+    if len(own) < 3 or is_constant(own) or is_constant(other):
+        return math.nan
+    return float(np.corrcoef(own, other)[0, 1])
 
 
 def of_artifact(
@@ -206,41 +219,45 @@ def of_artifact(
     comparisons are in no family. ``table`` holds the artifact's measurements, and ``declared`` the number of seeds that
     each cell should have.
     """
-    points, comparisons = artifact.points, artifact.comparisons
-    by_layout = arms(table, points)
+    by_layout = arms(table, artifact.points)
+    cells = table.drop_duplicates("coordinates").set_index("coordinates", drop=False)
+    about = dict(zip(cells.index, tables.rows(cells), strict=True))
+    lost = table.loc[table["status"].isin(WITHOUT_VALUE), "coordinates"].value_counts()
+    margin = math.nan if artifact.margin is None else artifact.margin
     rows: list[dict[str, Any]] = []
-    without = table.loc[table["status"].isin(WITHOUT_VALUE), "coordinates"].value_counts().to_dict()
-    for point, against in comparisons:
+    for point, against in artifact.comparisons:
         # Two layouts if the two differ in a reading; a baseline that is no cell has none.
         groups = by_layout.get(layout(point), {}) | by_layout.get(layout(against), {})
-        cell, baseline = point.text, against.text
-        if cell not in groups or baseline not in groups:
+        cell, baseline = pair = point.text, against.text
+        if not groups.keys() >= {*pair}:
             continue
-        first = table[table["coordinates"] == cell].iloc[0]
-        in_family = AGAIN not in (point["variant"], against["variant"])
-        # Two readings of the same encoders: a difference between seeds is in both.
-        alike = all(point.get(key) == against.get(key) for key in (*coordinates.IDENTITY, "epoch"))
-        alike = alike and coordinates.of_run(point) == coordinates.of_run(against)
-        of_pairs = alike or (artifact.test == PAIRED and in_family)
-        row = {name: first[name] for name in EFFECTS if name in table.columns} | {
-            "baseline": baseline
-        }
-        row |= effect(groups[cell], groups[baseline], groups, rules, of_pairs)
+        in_family = _in_family(point, against)
+        of_pairs = _of_same_encoders(point, against) or (artifact.test == PAIRED and in_family)
+        row = effect(groups[cell], groups[baseline], groups, rules, of_pairs)
+        seen = sum(len(groups[one]) + lost.get(one, 0) for one in pair)
         row |= {
+            "baseline": baseline,
             "in_family": in_family,
-            "margin": math.nan if artifact.margin is None else artifact.margin,
+            "margin": margin,
+            "equivalent": -margin < row["low_equal"] and row["high_equal"] < margin,
+            "n_declared": min(declared[one] for one in pair),
+            "n_missing": sum(declared[one] for one in pair) - seen,
         }
-        row["equivalent"] = -row["margin"] < row["low_equal"] and row["high_equal"] < row["margin"]
-        row["n_declared"] = min(declared[cell], declared[baseline])
-        row["n_missing"] = sum(
-            declared[one] - len(groups[one]) - without.get(one, 0) for one in (cell, baseline)
-        )
-        rows.append(row)
-    family = sum(
-        AGAIN not in (point["variant"], against["variant"]) for point, against in comparisons
-    )
+        rows.append(about[cell] | row)
+    family = sum(_in_family(point, against) for point, against in artifact.comparisons)
     _adjust([row for row in rows if row["in_family"]], family, rules)
     return pd.DataFrame(rows, columns=list(EFFECTS))
+
+
+def _in_family(point: Coordinates, against: Coordinates) -> bool:
+    """Whether Holm's correction counts a comparison: every one but of a baseline with itself (A/A)."""
+    return AGAIN not in (point["variant"], against["variant"])
+
+
+def _of_same_encoders(point: Coordinates, against: Coordinates) -> bool:
+    """Whether two cells are readings of the same encoders: a difference between seeds is in both."""
+    epochs = point.get("epoch"), against.get("epoch")
+    return coordinates.trained(point) == coordinates.trained(against) and epochs[0] == epochs[1]
 
 
 def _adjust(rows: list[dict[str, Any]], family: int, rules: Rules) -> None:
@@ -250,8 +267,8 @@ def _adjust(rows: list[dict[str, Any]], family: int, rules: Rules) -> None:
     """
     adjusted, levels = holm([row["p"] for row in rows], rules.alpha, family)
     for row, p, level in zip(rows, adjusted, levels, strict=True):
-        low, high = row["primary"].interval(row["effect"], 1 - level)
-        row |= {"p_holm": float(p), "low_holm": low, "high_holm": high}
+        row["p_holm"] = float(p)
+        row["low_holm"], row["high_holm"] = row["primary"].interval(row["effect"], 1 - level)
 
 
 MOST = 65_536
@@ -266,9 +283,8 @@ def runs_to_see(effect: float, spread: float, rules: Rules) -> float:
     """
 
     def power(error: float, df: int) -> float:
-        return 1 - float(
-            special.nctdtr(df, abs(effect) / error, special.stdtrit(df, 1 - rules.alpha / 2))
-        )
+        critical = special.stdtrit(df, 1 - rules.alpha / 2)
+        return 1 - float(special.nctdtr(df, abs(effect) / error, critical))
 
     return _least(power, spread, rules) if abs(effect) > 0 else math.nan
 
@@ -291,7 +307,10 @@ def _least(power: Callable[[float, int], float], spread: float, rules: Rules) ->
     """The least n of at least 2 with the stated power, which rises with n; nan: more than ``MOST``, or no spread."""
     if not spread > 0:
         return math.nan
-    n = 2 + bisect_left(
-        range(2, MOST + 1), rules.power, key=lambda n: power(spread * math.sqrt(2 / n), 2 * n - 2)
-    )
-    return float(n) if n <= MOST else math.nan
+
+    def power_of(n: int) -> float:
+        return power(spread * math.sqrt(2 / n), 2 * n - 2)
+
+    sizes = range(2, MOST + 1)
+    least = bisect_left(sizes, rules.power, key=power_of)
+    return float(sizes[least]) if least < len(sizes) else math.nan

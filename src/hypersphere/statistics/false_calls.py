@@ -17,13 +17,13 @@ SHARES = {
     "level_least": ("level", "min"),
     "level_most": ("level", "max"),
 }
-"""By column, what it is of splits.csv."""
+"""The shares of ``of_splits``, each with the column of splits.csv and what is taken of it."""
 
 
 class Called(NamedTuple):
     """How many A/A comparisons call a difference, with the interval of their share (%), after Clopper and Pearson.
 
-    It is nan of no comparison.
+    The interval of no comparison is nan.
     """
 
     comparisons: int
@@ -33,7 +33,7 @@ class Called(NamedTuple):
 
 
 def of_splits(splits: pd.DataFrame) -> list[dict[str, float]]:
-    """By number of runs an arm and of arms: how many sets, and their mean, least and greatest share (%)."""
+    """The number of sets, and their mean, least and greatest share (%), by number of runs an arm and of arms."""
     return tables.rows(splits.groupby(["n", "arms", "margin"], as_index=False).agg(**SHARES))
 
 

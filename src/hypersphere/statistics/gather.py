@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 import pandas as pd
@@ -22,7 +23,7 @@ from hypersphere.config.cells import (
 from hypersphere.config.coordinates import Position
 from hypersphere.config.measures import MEASURES
 from hypersphere.config.plan import MANIFEST, Plan
-from hypersphere.config.records import UNDEFINED, WITHOUT_VALUE, Record
+from hypersphere.config.records import UNDEFINED, WITHOUT_VALUE, Measurement, Record
 from hypersphere.errors import HypersphereError
 from hypersphere.provenance import tables
 from hypersphere.provenance.columns import CELL, PROBE, RUNS, SUMMARY
@@ -47,11 +48,12 @@ class Measurer:
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
-        self._answers: dict[tuple[str, str], CellValues] = {}
-        self._histories: dict[str, tuple[pd.DataFrame, bool]] = {}
-        """By run: what training recorded, by epoch, and whether the run diverged."""
+        self._evaluations: dict[tuple[str, str], CellValues] = {}
+        """The values of evaluations, by run, or raw pixels, and digest of the protocol."""
+        self._histories: dict[str, pd.DataFrame] = {}
+        """What training recorded of each run, by epoch; of a diverged run nothing."""
         self.repeated: dict[str, str] = {}
-        """By the probed dataset: what is said of its repeated images."""
+        """What is said of the repeated images of each probed dataset."""
         self._counted = {} if plan.records is None else records.counted(plan.config.evidence)
 
     def rows(self, cells: Sequence[Cell], declared: Measured | None = None) -> list[dict[str, Any]]:
@@ -65,22 +67,20 @@ class Measurer:
             if cell.run and not cell.missing
         }
         rows = []
-        for cell in cells:
-            if cell.run is None or cell.missing:
-                continue
+        for (point, seed), cell in measured.items():
+            assert cell.run is not None
             if MEASURES[cell.measure].of_baseline:
                 assert declared is not None
-                point = declared.compared_with(cell.coordinates)
-                baseline = cell if point is None else measured.get((point, cell.run.seed))
-                if baseline is None:
+                against = declared.compared_with(point) or point
+                if (against, seed) not in measured:
                     where = f"{cell.paper}/{cell.artifact}: {cell.text}"
                     raise HypersphereError(f"{where} has no measured baseline to compare with")
-                answer = self._compared(cell, baseline)
+                answer = self._compared(cell, measured[against, seed])
             elif cell.how is None:
                 answer = self._from_history(cell)
             else:
                 answer = self._measured(cell, cell.run.name, cell.epoch)
-            row = self._described(cell) | {"seed": cell.run.seed, "run": cell.run.name}
+            row = self._described(cell) | {"seed": seed, "run": cell.run.name}
             rows.append(row | {key: answer[key] for key in DIVERGED})
         return rows
 
@@ -88,20 +88,24 @@ class Measurer:
         """Chance and raw pixels for every dataset and reading of the cells: one number each, without a seed."""
         rows: dict[Position, dict[str, Any]] = {}
         for cell in cells:
-            if cell.run is None or cell.target is None or cell.missing or cell.how is None:
+            if cell.run is None or cell.target is None or cell.missing:
                 continue
-            subject = raw_pixels(cell.target.name)
-            if not on_pixels(cell.how):
+            if cell.how is None or not on_pixels(cell.how):
                 continue
-            place = (
-                0,
-                cell.target.name,
-                cell.how.of_probe(cell.measure),
-                coordinates.of_probe(cell.coordinates),
-            )
-            if self.plan.records is not None and place not in self._answers_for(cell, subject):
-                continue  # a record without raw pixels has a number all the same
-            answer = self._measured(cell, subject, 0)
+            pixels = raw_pixels(cell.target.name)
+            if self.plan.records is not None:
+                place = 0, *self._place(cell)
+                if place not in self._answers_for(cell, pixels):
+                    continue  # a record without raw pixels has a number all the same
+            answer = self._measured(cell, pixels, 0)
+            described = self._described(cell) | {
+                "method": CONTROL,
+                "epoch": 0,
+                "final": True,
+                "seed": math.nan,
+                "run": pixels,
+                "n_test": answer["n_test"],
+            }
             chance = MEASURES[cell.measure].chance(int(answer["classes"]))
             for variant, value, status in (
                 (PIXELS, answer["value"], answer["status"]),
@@ -109,22 +113,12 @@ class Measurer:
             ):
                 point = control(cell.coordinates, variant)
                 if value is not None and point not in rows:
-                    rows[point] = {
-                        **self._described(cell),
-                        **{"coordinates": point.text, "setting": coordinates.setting(point)},
-                        **{
-                            "method": CONTROL,
-                            "variant": variant,
-                            "epoch": 0,
-                            "final": True,
-                            "seed": math.nan,
-                        },
-                        **{
-                            "run": subject,
-                            "value": value,
-                            "n_test": answer["n_test"],
-                            "status": status,
-                        },
+                    rows[point] = described | {
+                        "coordinates": point.text,
+                        "setting": coordinates.setting(point),
+                        "variant": variant,
+                        "value": value,
+                        "status": status,
                     }
         return list(rows.values())
 
@@ -140,7 +134,7 @@ class Measurer:
             "epoch": cell.epoch,
             "final": cell.run is not None and cell.epoch == cell.run.schedule.epochs,
             "protocol": cell.protocol,
-            "protocol_digest": "" if cell.how is None else cell.how.digest,
+            "protocol_digest": cell.how.digest if cell.how else "",
         }
 
     def _from_history(self, cell: Cell) -> CellValue:
@@ -148,111 +142,125 @@ class Measurer:
         assert cell.run is not None
         name = cell.run.name
         if name not in self._histories:
-            if self.plan.records is not None:
-                record = self.plan.records[name][0]
-                history, status = pd.DataFrame(record.history, dtype="float64"), record.status
-            else:
-                status = check_run(self.plan, name, "history.csv")["status"]
-                path = self.plan.run_folder(name) / "history.csv"
-                history = tables.read(
-                    path, tables.numbers("epoch", cell.measure, *pd.read_csv(path, nrows=0))
-                )
-            self._histories[name] = history.set_index("epoch"), status == "diverged"
-        history, diverged = self._histories[name]
+            self._histories[name] = self._history(name, cell.measure)
+        history = self._histories[name]
+        if history.empty:
+            return DIVERGED
         value = float(history[cell.measure].get(cell.epoch, math.nan))  # the history has no epoch 0
-        return (
-            DIVERGED
-            if diverged or math.isinf(value)
-            else DIVERGED | {"value": value, "status": "finished"}
-        )
+        return DIVERGED if math.isinf(value) else DIVERGED | {"value": value, "status": "finished"}
+
+    def _history(self, name: str, measure: str) -> pd.DataFrame:
+        """What training recorded of a run, by epoch, ``measure`` among it; of a diverged run nothing."""
+        if self.plan.records is not None:
+            record = self.plan.records[name][0]
+            status = record.status
+            history = pd.DataFrame(record.history, dtype="float64")
+        else:
+            status = check_run(self.plan, name, "history.csv")["status"]
+            path = self.plan.run_folder(name) / "history.csv"
+            columns = tables.numbers("epoch", measure, *pd.read_csv(path, nrows=0))
+            history = tables.read(path, columns)
+        history = history.set_index("epoch")
+        return history if status != "diverged" else history.iloc[:0]
 
     def _compared(self, cell: Cell, baseline: Cell) -> CellValue:
         """A measure that compares a cell with its baseline by the whole benchmark; both must have a value."""
-        found = []
+        benchmarks = []
         for one in (cell, baseline):
             assert one.run is not None
             assert one.target is not None
-            at = one.epoch, one.target.name
+            every = self._answers_for(one, one.run.name)
             answers = {
-                key[2:]: row
-                for key, row in self._answers_for(one, one.run.name).items()
-                if key[:2] == at
+                (measure, reading): answer
+                for (epoch, target, measure, reading), answer in every.items()
+                if (epoch, target) == (one.epoch, one.target.name)
             }
-            statuses = {row["status"] for row in answers.values()}
+            statuses = {answer["status"] for answer in answers.values()}
             if "diverged" in statuses:
                 return DIVERGED
             if UNDEFINED in statuses:
                 return NOT_DEFINED
-            found.append(corruption_errors(answers, coordinates.of_probe(one.coordinates)))
-            # the rest has another mean
-            lacks = [place for place in WHOLE if place not in found[-1][0]]
-            if lacks and self.plan.records is None:
-                name, severity = lacks[0]
+            errors, n_test = corruption_errors(answers, coordinates.of_probe(one.coordinates))
+            lacking = [place for place in WHOLE if place not in errors]  # the rest has another mean
+            if lacking and self.plan.records is None:
+                name, severity = lacking[0]
                 part = f"{name} at severity {severity}" if severity else "clean images"
                 raise HypersphereError(
-                    f"{one.run.name}: no corruption_error of {part} at epoch {one.epoch} on {at[1]}; "
+                    f"{one.run.name}: no corruption_error of {part} at epoch {one.epoch} on {one.target.name}; "
                     f"{one.measure} is of the whole benchmark"
                 )
-        (ours, n_test), (theirs, _) = found
-        # where a record that another made lacks a part of it: nothing was measured
-        value = math.nan
-        if len(ours) == len(theirs) == len(WHOLE):
-            value = mce(ours, theirs, relative=cell.measure == "relative_mce")
-            if math.isnan(value):
-                return NOT_DEFINED
+            if lacking:  # a record that another made: nothing was measured
+                return {"value": math.nan, "n_test": n_test, "status": "finished"}
+            benchmarks.append((errors, n_test))
+        (ours, n_test), (theirs, _) = benchmarks
+        value = mce(ours, theirs, relative=cell.measure == "relative_mce")
+        if math.isnan(value):
+            return NOT_DEFINED
         return {"value": value, "n_test": n_test, "status": "finished"}
+
+    def _place(self, cell: Cell) -> tuple[str, str, Position]:
+        """Where an evaluation has a cell's value, at each of its epochs: target, measure and reading."""
+        assert cell.target is not None
+        assert cell.how is not None
+        measure = cell.how.of_probe(cell.measure)
+        return cell.target.name, measure, coordinates.of_probe(cell.coordinates)
 
     def _measured(self, cell: Cell, subject: str, epoch: int) -> CellValue:
         """The value of a cell for a run, or for raw pixels."""
-        assert cell.target is not None
-        assert cell.how is not None
-        target, measure = cell.target.name, cell.how.of_probe(cell.measure)
+        target, measure, reading = self._place(cell)
         answers = self._answers_for(cell, subject)
-        readings = coordinates.of_probe(cell.coordinates), Position()
-        answer, for_all = (answers.get((epoch, target, measure, reading)) for reading in readings)
-        if answer is None and for_all is not None and for_all["status"] in WITHOUT_VALUE:
-            answer = for_all  # one row for all readings
-        if answer is None:
-            name = " ".join(filter(None, (measure, cell.reading)))
-            file = self.plan.evaluation_file(subject, cell.how.digest)
-            raise HypersphereError(f"{file}: no {name} of epoch {epoch} on {target}")
-        return answer
+        answer = answers.get((epoch, target, measure, reading))
+        for_all = answers.get((epoch, target, measure, Position()))  # one row for all readings
+        if answer is not None:
+            return answer
+        if for_all is not None and for_all["status"] in WITHOUT_VALUE:
+            return for_all
+        assert cell.how is not None
+        file = self.plan.evaluation_file(subject, cell.how.digest)
+        name = f"{measure} {cell.reading}".strip()
+        raise HypersphereError(f"{file}: no {name} of epoch {epoch} on {target}")
 
     def _answers_for(self, cell: Cell, subject: str) -> CellValues:
         """All values of a cell's run, or of raw pixels, under its protocol: of a file, or of the record that has it."""
         assert cell.how is not None
-        digest = cell.how.digest
-        if (subject, digest) in self._answers:
-            return self._answers[subject, digest]
-        if self.plan.records is None:
-            path = self.plan.evaluation_file(subject, digest)
-            counted = files.mapping(check_evaluation(path).get("repeated"))
-            self.repeated |= {name: repeated.in_words(counts) for name, counts in counted.items()}
-            rows = tables.rows(tables.read(path, EVALUATION))
-        else:
-            assert cell.run is not None
-            assert cell.target is not None
-            record = records.measuring(
-                self.plan.records, cell.run.name, digest, cell.epoch, cell.target.name
-            )
-            if record is None:
-                where = f"{self.plan.config.evidence / 'measurements.csv'}: {cell.run.name}"
-                raise HypersphereError(f"{where}: no record has {cell.text} at epoch {cell.epoch}")
-            self.repeated[cell.target.name] = repeated.in_words(
-                self._counted.get(cell.target.folder)
-            )
-            found = record.answers(digest, subject == raw_pixels(cell.target.name))
-            rows = [
-                {key: math.nan if one is None else one for key, one in answer.model_dump().items()}
-                for answer in found
-            ]
-        answers = {}
-        for row in rows:
-            reading = coordinates.parse(row["reading"], f"{subject}: reading")
-            answers[int(row["epoch"]), row["target"], row["measure"], reading] = row
-        if self.plan.records is None:  # a run may have several records, by epoch and target
-            self._answers[subject, digest] = answers
-        return answers
+        place = subject, cell.how.digest
+        if self.plan.records is not None:  # a run may have several records, by epoch and target
+            return _by_place(subject, self._recorded(cell, *place))
+        if place not in self._evaluations:
+            self._evaluations[place] = _by_place(subject, self._evaluated(*place))
+        return self._evaluations[place]
+
+    def _evaluated(self, subject: str, digest: str) -> list[CellValue]:
+        path = self.plan.evaluation_file(subject, digest)
+        for name, counts in files.mapping(check_evaluation(path).get("repeated")).items():
+            self.repeated[name] = repeated.in_words(counts)
+        return tables.rows(tables.read(path, EVALUATION))
+
+    def _recorded(self, cell: Cell, subject: str, digest: str) -> list[CellValue]:
+        assert cell.run is not None
+        assert cell.target is not None
+        assert self.plan.records is not None
+        name, target = cell.run.name, cell.target
+        record = records.measuring(self.plan.records, name, digest, cell.epoch, target.name)
+        if record is None:
+            where = f"{self.plan.config.evidence / 'measurements.csv'}: {name}"
+            raise HypersphereError(f"{where}: no record has {cell.text} at epoch {cell.epoch}")
+        self.repeated[target.name] = repeated.in_words(self._counted.get(target.folder))
+        answers = record.answers(digest, of_pixels=subject == raw_pixels(target.name))
+        return [_without_none(answer) for answer in answers]
+
+
+def _without_none(answer: Measurement) -> CellValue:
+    """An answer of a record as its file would have it, where a missing number is nan."""
+    return {key: math.nan if value is None else value for key, value in answer}
+
+
+def _by_place(subject: str, rows: Iterable[CellValue]) -> CellValues:
+    answers: CellValues = {}
+    for row in rows:
+        reading = coordinates.parse(row["reading"], f"{subject}: reading")
+        answers[int(row["epoch"]), row["target"], row["measure"], reading] = row
+    return answers
 
 
 FLOORS = (PIXELS, UNTRAINED, CHANCE)
@@ -273,35 +281,35 @@ def summary(
     """
     rows = []
     for cell, group in table.groupby("coordinates", sort=False):
-        values = group["value"].dropna().to_numpy(dtype=float)
+        measured = group.dropna(subset="value")
+        values = measured["value"].to_numpy(dtype=float)
         low, high = mean_interval(values, confidence)
         first = group.iloc[0]
         rows.append(
-            {key: first[key] for key in [*CELL, *PROBE]}
-            | {"mean": float(values.mean()) if len(values) else math.nan, "std": spread(values)}
-            | {
-                "n": int(group.loc[group["value"].notna(), "seed"].nunique()),
+            {
+                **first[[*CELL, *PROBE]],
+                "mean": float(values.mean()) if len(values) else math.nan,
+                "std": spread(values),
+                "n": measured["seed"].nunique(),
                 "low": low,
                 "high": high,
-            }
-            | {f"n_{status}": int((group["status"] == status).sum()) for status in WITHOUT_VALUE}
-            | {
-                "n_test": group["n_test"].max(),
+                **{f"n_{status}": (group["status"] == status).sum() for status in WITHOUT_VALUE},
                 "n_declared": declared.get(str(cell), pd.NA),
+                "n_test": group["n_test"].max(),
                 "floor": "",
+                "repeated": repeated.get(first["probed_on"], ""),
             }
-            | {"repeated": repeated.get(first["probed_on"], "")}
         )
     means = {row["coordinates"]: row["mean"] for row in rows}
     for row in rows:
-        measure, mean = MEASURES[row["measure"]], row["mean"]
+        measure = MEASURES[row["measure"]]
         has_floor = measure.margin == "accuracy" and measure.better != "neither"
-        if has_floor and row["method"] != CONTROL and not math.isnan(mean):
+        if has_floor and row["method"] != CONTROL and row["n"] > 0:
+            mean = row["mean"]
             interval = (mean, mean) if row["n"] == 1 else (row["low"], row["high"])
             row["floor"] = floor_of(row["coordinates"], interval, measure, means, FLOORS)
-    return pd.DataFrame(rows, columns=list(SUMMARY)).astype(
-        {"n_test": "Int64", "n_declared": "Int64"}
-    )
+    whole = {"n_test": "Int64", "n_declared": "Int64"}
+    return pd.DataFrame(rows, columns=list(SUMMARY)).astype(whole)
 
 
 def runs(plan: Plan, names: Iterable[str]) -> pd.DataFrame:
@@ -309,54 +317,56 @@ def runs(plan: Plan, names: Iterable[str]) -> pd.DataFrame:
 
     Where the numbers of a run come from several records, it has the devices and precisions of all.
     """
-    names, rows = sorted(set(names)), list[dict[str, Any]]()
-    if plan.records is not None:
-        used = {name: _used(plan, name) for name in names if name in plan.records}
-        trained_alike = records.alike(record for several in used.values() for record in several)
-        for name, several in used.items():
-            known = {"alike": trained_alike.get(name, ""), "records": len(plan.records[name])}
-            rows.append(_about([record.model_dump() for record in several]) | known)
+    rows = []
+    if plan.records is None:
+        for name in sorted(set(names)):
+            if (plan.run_folder(name) / MANIFEST).is_file():
+                manifest = check_run(plan, name, "history.csv")
+                rows.append(_about([manifest]) | {"alike": "", "records": 1})
     else:
-        made = [name for name in names if (plan.run_folder(name) / MANIFEST).is_file()]
-        rows += [
-            _about([check_run(plan, name, "history.csv")]) | {"alike": "", "records": 1}
-            for name in made
-        ]
+        used = {name: _used(plan, name) for name in sorted(set(names)) if name in plan.records}
+        trained_alike = records.alike(chain.from_iterable(used.values()))
+        for name, several in used.items():
+            row = _about([record.model_dump() for record in several])
+            alike = trained_alike.get(name, "")
+            rows.append(row | {"alike": alike, "records": len(plan.records[name])})
     return pd.DataFrame(rows, columns=list(RUNS))
 
 
 def _used(plan: Plan, name: str) -> list[Record]:
     """The records from which the numbers of a run come: mostly its first."""
     assert plan.records is not None
-    places = [
-        (digest, *at)
-        for digest, asked in plan.evaluations.get(name, {}).items()
-        for at in sorted(asked.at)
-    ]
-    found = [records.measuring(plan.records, name, *place) for place in places]
-    return list({one.key: one for one in found if one}.values()) or [plan.records[name][0]]
+    used = {}
+    for digest, evaluation in plan.evaluations.get(name, {}).items():
+        for epoch, target in sorted(evaluation.at):
+            record = records.measuring(plan.records, name, digest, epoch, target)
+            if record is not None:
+                used[record.key] = record
+    return list(used.values()) or [plan.records[name][0]]
 
 
 def _about(several: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """A row of runs.csv, by the records or the manifest behind its numbers."""
     first = several[0]
+    devices = [one["device"] for one in several]
     return {
-        **{key: first[key] for key in ("status", "epochs", "code", "data")},
-        **{
-            "run": first["name"],
-            "threads": first["numerics"]["threads"],
-            "plan": first.get("plan", ""),
-        },
-        "device": "; ".join(dict.fromkeys(one["device"]["name"] for one in several)),
-        "kind": "; ".join(dict.fromkeys(one["device"]["type"] for one in several)),
-        "precision": "; ".join(dict.fromkeys(map(_precision, several))),
+        "run": first["name"],
+        "status": first["status"],
+        "epochs": first["epochs"],
+        "device": "; ".join(dict.fromkeys(device["name"] for device in devices)),
+        "threads": first["numerics"]["threads"],
         "torch": first["environment"]["packages"]["torch"],
+        "code": first["code"],
+        "data": first["data"],
+        "kind": "; ".join(dict.fromkeys(device["type"] for device in devices)),
+        "precision": "; ".join(dict.fromkeys(map(_precision, several))),
+        "plan": first.get("plan", ""),
         "weights": first["files"].get("encoder.safetensors", "")[:16],
     }
 
 
 def _precision(about: Mapping[str, Any]) -> str:
-    """That of training: ``tf32`` where a GPU rounds the factors of convolutions in float32."""
+    """The precision of training: ``tf32`` where a GPU rounds the factors of convolutions in float32."""
     numerics = about["numerics"]
     named: str = numerics.get("precision", "float32")
     rounded = about["device"]["type"] != "cpu" and numerics.get("tf32_convolutions")

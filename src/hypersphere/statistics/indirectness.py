@@ -20,25 +20,24 @@ def differences(ours: Run, published: Run) -> list[str]:
         ("batches of {} for {}", ours.batch.size, published.batch.size),
         ("{} epochs for {}", ours.schedule.epochs, published.schedule.epochs),
     ]
-    described = [words.format(here, there) for words, here, there in compared if here != there]
-    others = [part for part in PARTS if getattr(ours, part) != getattr(published, part)]
-    return described + [f"other {part.replace('_', ' ')}" for part in others]
+    parts = [words.format(here, there) for words, here, there in compared if here != there]
+    for part in PARTS:
+        if getattr(ours, part) != getattr(published, part):
+            parts.append(f"other {part.replace('_', ' ')}")
+    return parts
 
 
 def _of_data(ours: Run, published: Run) -> list[tuple[str, Any, Any]]:
     """Examples, pixels and steps, where the sizes of both datasets are stated."""
-    here, there = sizes.stated(ours.dataset), sizes.stated(published.dataset)
+    here = sizes.stated(ours.dataset)
+    there = sizes.stated(published.dataset)
     if not (here and there):
         return []
-    compared: list[tuple[str, Any, Any]] = [
-        ("{:,} training examples for {:,}", here.train, there.train)
-    ]
-    if registry.read_constant("trainers", ours.kind, "IMAGES", False):
-        compared.append(("{:g} px for {:g}", here.side, there.side))
-        compared.append(
-            ("{:,} steps for {:,}", _steps(here.train, ours), _steps(there.train, published))
-        )
-    return compared
+    examples = "{:,} training examples for {:,}", here.train, there.train
+    if not registry.read_constant("trainers", ours.kind, "IMAGES", False):
+        return [examples]
+    steps = _steps(here.train, ours), _steps(there.train, published)
+    return [examples, ("{:g} px for {:g}", here.side, there.side), ("{:,} steps for {:,}", *steps)]
 
 
 def _steps(examples: int, run: Run) -> int:
@@ -47,10 +46,10 @@ def _steps(examples: int, run: Run) -> int:
 
 def _encoder(encoder: Component) -> str:
     """``resnet (depth 18, stem cifar)``."""
-    inside = ", ".join(
-        f"{key.replace('_', ' ')} {value}" for key, value in encoder.parameters.items()
-    )
-    return f"{encoder.name} ({inside})" if inside else encoder.name
+    parameters = []
+    for key, value in encoder.parameters.items():
+        parameters.append(f"{key.replace('_', ' ')} {value}")
+    return f"{encoder.name} ({', '.join(parameters)})" if parameters else encoder.name
 
 
 def stands_in(config: Config, row: Mapping[str, Any]) -> bool:
@@ -67,9 +66,7 @@ def _origin(config: Config, dataset: str) -> tuple[str, str, str]:
     if source is None:
         return dataset, "", ""
     given = source.parameters
-    base = (
-        f"cifar{given.get('classes', 10)}"
-        if source.name == "cifar"
-        else given.get("base", source.name)
-    )
+    base = given.get("base", source.name)
+    if source.name == "cifar":
+        base = f"cifar{given.get('classes', 10)}"
     return base, given.get("labels", "class"), given.get("corpus", "")

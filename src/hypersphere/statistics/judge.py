@@ -9,7 +9,6 @@ from typing import Any
 
 import pandas as pd
 
-from hypersphere import t_test
 from hypersphere.config import claims as ledger
 from hypersphere.config import rules as rules_file
 from hypersphere.config.artifacts import Paper
@@ -23,6 +22,7 @@ from hypersphere.provenance import columns, exact, likeness, tables
 from hypersphere.provenance.manifest import check_tidy
 from hypersphere.statistics import claim_rows, confirmed, gather, measure, verdicts
 from hypersphere.statistics.effects import ENOUGH, Pooled, arms, layout, pool, pool_for
+from hypersphere.t_test import mean_interval, spread
 from hypersphere.wording import counted
 
 UNFINISHED = "the study is not finished: its table has estimates, and nothing is read from them"
@@ -30,6 +30,7 @@ FLOORS = {PIXELS: "raw pixels", UNTRAINED: "its untrained encoder", CHANCE: "cha
 TOO_FEW = "an arm lost more of its seeds than the rules allow"
 COLUMNS = columns.CLAIMS
 AS_TEXT = tables.texts(*COLUMNS)
+JUDGED_BY = ("measurements", "summary", "effects", "runs")
 STATED = [
     "id",
     "kind",
@@ -41,11 +42,18 @@ STATED = [
     "setting",
     "metric",
     "reported",
+    "reported_std",
+    "reading",
+    "source",
+    "baseline",
+    "sentence",
+    "unstated",
 ]
-STATED += ["reported_std", "reading", "source", "baseline", "sentence", "unstated"]
 """The columns of what a document says."""
 FILE = "claims.csv"
-"""Of an artifact, beside its tidy tables."""
+"""The claims of an artifact, beside its tidy tables."""
+UNKNOWN = verdicts.Intervals(*[(math.nan, math.nan)] * 3)
+"""The intervals of an effect of which an arm lost too many seeds."""
 
 
 def build(plan: Plan) -> None:
@@ -53,56 +61,52 @@ def build(plan: Plan) -> None:
 
     What neither a theorem, nor an exact study, nor an artifact's own claims.csv answers is ``not run``.
     """
-    whole, config = [], plan.config
-    answered = exact.claims(exact.of_scale(config), config.papers, AS_TEXT).assign(
-        scale=config.scale_name
-    )
+    config = plan.config
+    scale = config.scale_name
+    not_run = []
+    found = [exact.claims(exact.of_scale(config), config.papers, AS_TEXT).assign(scale=scale)]
     for name, paper in config.papers.items():
         claims = ledger.of(config, name)
-        reasons = ({"why": why_not_measured(plan, name, claim) or NOT_MADE_YET} for claim in claims)
-        not_run = (
-            claim_rows.row(paper, *one, config.scale_name)
-            for one in zip(claims, reasons, strict=True)
-        )
-        listed = tables.as_read(claim_rows.table(not_run), AS_TEXT)
-        found = [answered[answered["paper"] == name]]
-        for artifact in dict.fromkeys(claim.artifact for claim in claims):
-            folder = plan.config.artifact_folder(name, artifact)
+        for claim in claims:
+            why = why_not_measured(plan, name, claim) or NOT_MADE_YET
+            not_run.append(claim_rows.row(paper, claim, {"why": why}, scale))
+        for artifact in {claim.artifact for claim in claims}:
+            folder = config.artifact_folder(name, artifact)
             if not why_not_made(plan, name, artifact) and (folder / FILE).is_file():
                 found.append(tables.read(check_tidy(folder, FILE), AS_TEXT))
-        # without those of which other words or numbers were judged
-        judged = pd.concat(found).merge(listed[STATED])
-        first = pd.concat([judged, listed]).drop_duplicates("id").set_index("id", drop=False)
-        whole.append(first.loc[listed["id"]])
-    tables.write(config.results, {"claims": (pd.concat(whole), COLUMNS)})
-    tables.write(
-        config.results / "statistics", {"runs": (gather.runs(plan, plan.runs), columns.RUNS)}
-    )
+    listed = tables.as_read(claim_rows.table(not_run), AS_TEXT)
+    # without those of which other words or numbers were judged
+    judged = pd.concat(found).merge(listed[STATED])
+    best = pd.concat([judged, listed]).drop_duplicates("id").set_index("id", drop=False)
+    tables.write(config.results, {"claims": (best.loc[listed["id"]], COLUMNS)})
+    runs = gather.runs(plan, plan.runs)
+    tables.write(config.results / "statistics", {"runs": (runs, columns.RUNS)})
 
 
 def build_artifact(plan: Plan, paper: str, artifact: str, made: Mapping[str, pd.DataFrame]) -> None:
     """Write an artifact's claims.csv: its claims that trained encoders answer, by the tables of ``measure.build``."""
-    document, scale = plan.config.papers[paper], plan.config.scale_name
-    judge = Judge(plan, document, artifact, made, rules_file.load(plan.config.root))
-    claims = [claim for claim in ledger.of(plan.config, paper) if claim.artifact == artifact]
-    found = claim_rows.table(
-        claim_rows.row(document, claim, judge.of(claim), scale) for claim in claims
+    judge = Judge(
+        plan, plan.config.papers[paper], artifact, made, rules_file.load(plan.config.root)
     )
+    listed = ledger.of(plan.config, paper)
+    found = claim_rows.table(judge.row(claim) for claim in listed if claim.artifact == artifact)
     tables.write(plan.config.artifact_folder(paper, artifact), {"claims": (found, COLUMNS)})
 
 
 def of_encoders(plan: Plan) -> pd.DataFrame:
     """The claims that a plan's trained encoders answer, as claims.csv has them; nothing is written or read."""
-    rows, rules = [], rules_file.load(plan.config.root)
+    rules = rules_file.load(plan.config.root)
+    judges: dict[tuple[str, str], Judge] = {}
+    rows = []
     for name, paper in plan.config.papers.items():
-        judges: dict[str, Judge] = {}
         for claim in ledger.of(plan.config, name):
-            if (name, claim.artifact) in plan.made_artifacts:
-                if claim.artifact not in judges:
-                    made = measure.judged_tables(plan, name, claim.artifact, rules)
-                    judges[claim.artifact] = Judge(plan, paper, claim.artifact, made, rules)
-                measured = judges[claim.artifact].of(claim)
-                rows.append(claim_rows.row(paper, claim, measured, plan.config.scale_name))
+            place = name, claim.artifact
+            if place not in plan.made_artifacts:
+                continue
+            if place not in judges:
+                made = measure.judged_tables(plan, *place, rules)
+                judges[place] = Judge(plan, paper, claim.artifact, made, rules)
+            rows.append(judges[place].row(claim))
     return tables.as_read(claim_rows.table(rows), COLUMNS)
 
 
@@ -112,161 +116,163 @@ class Judge:
     def __init__(
         self, plan: Plan, paper: Paper, name: str, made: Mapping[str, pd.DataFrame], rules: Rules
     ) -> None:
-        self.plan, self.paper, self.declared, self.rules = plan, paper, paper.measured[name], rules
-        scale, changed = plan.config.scale, plan.config.scale_name != plan.config.settings.scale
-        small = Verdict.LAPTOP_ONLY if scale.level == "laptop" or changed else None
-        self.limit = Verdict.QUICK_ONLY if scale.level == "quick" else small
-        """The verdict on all that is measured below the published scale; None at that scale as it is declared."""
-        self.measurements, self.effects, self.summary, self.about = (
-            tables.as_read(made[table], columns.TABLES[table])
-            for table in ("measurements", "effects", "summary", "runs")
-        )
-        self.summary = self.summary.set_index("coordinates", drop=False)
+        self.plan = plan
+        self.paper = paper
+        self.declared = paper.measured[name]
+        self.rules = rules
+        self.limit = limit(plan)
+        # as the files have them, so that a verdict follows from ten digits
+        read = {key: tables.as_read(made[key], columns.TABLES[key]) for key in JUDGED_BY}
+        self.measurements = read["measurements"]
+        self.summary = read["summary"].set_index("coordinates", drop=False)
+        self.about = read["runs"]
+        self.effects = {
+            (row["coordinates"], row["baseline"]): row for row in tables.rows(read["effects"])
+        }
         self.arms = arms(self.measurements, self.declared.points)
 
-    def of(self, claim: Claim) -> dict[str, Any]:
-        """The measured columns of a claim: with its runs, their device, precision and seeds.
+    def row(self, claim: Claim) -> dict[str, Any]:
+        """A claim's row of claims.csv."""
+        return claim_rows.row(self.paper, claim, self.of(claim), self.plan.config.scale_name)
 
-        There is no verdict where the runs differ in how they were made. One run settles nothing either: it has no
-        spread.
-        """
+    def of(self, claim: Claim) -> dict[str, Any]:
+        """The measured columns of a claim: with its runs, their device, precision and seeds."""
         if why := why_not_measured(self.plan, self.paper.paper, claim):
             return {"why": why}
         if not confirmed.finished(self.plan, self.paper.paper, claim.artifact):
             return {"why": UNFINISHED}
-        outcome = self._value(claim) if claim.kind == "value" else self._comparison(claim)
-        said: list[str] = outcome["why"]
-        if "n" in outcome:
-            rows = self.measurements[self.measurements["coordinates"].isin(claim.cells)]
-            about = self.about[self.about["run"].isin(rows["run"])]
-            device, precision = (
-                sorted(set(about[name].dropna())) for name in ("device", "precision")
-            )
-            arms = [
-                rows.loc[rows["coordinates"] == cell, "seed"].dropna()
-                for cell in dict.fromkeys(claim.cells)
-            ]
-            seeds = dict.fromkeys(
-                " ".join(str(int(seed)) for seed in sorted(set(arm))) for arm in arms
-            )
-            reasons = likeness.unlike(about)
-            if outcome["n"] == 1 and self.limit is None:
-                reasons.append("one run has no spread")
-            if reasons:
-                said = list(dict.fromkeys([*said, *reasons]))
-                outcome |= {
-                    "verdict": self.limit or Verdict.INCONCLUSIVE,
-                    "answer": Answer.CANNOT_TELL,
-                }
-                outcome |= {"verdict_half": None, "verdict_double": None}
-                outcome |= {"direction": "unclear"} if outcome.get("direction") else {}
-            outcome |= {
-                "measured_on": self.summary.loc[claim.text, "measured_on"],
-                "seeds": " against ".join(seeds),
-            }
-            outcome |= {"device": "; ".join(device), "precision": "; ".join(precision)}
-            outcome["runs"] = " ".join(dict.fromkeys(rows["run"]))
-            outcome["repeated"] = self.summary.loc[claim.text, "repeated"]
-            if several := int((about["records"] > 1).sum()):
-                said = [*said, f"{counted(several, 'run')} of several records, of which one counts"]
-        outcome["why"] = "; ".join(said) or None
+        outcome = self._of_runs(claim)
         return verdicts.cannot_be_judged(outcome) if self.declared.cannot_be_judged else outcome
 
-    def _seeds(self, *cells: str) -> tuple[dict[str, int], list[str]]:
-        """How many seeds of the cells were declared, lack a value or are missing; what a verdict on them has to say."""
-        rows = self.summary.loc[list(cells)]
-        without = {f"n_{status}": int(rows[f"n_{status}"].sum()) for status in WITHOUT_VALUE}
-        seen = rows["n"] + rows[[*without]].sum(axis="columns")
-        missing = int(rows["n_declared"].sum() - seen.sum())
-        said = [f"{missing} of {int(rows['n_declared'].sum())} seeds missing"] if missing else []
-        # Missing seeds may have no value either, but below the published scale one may have begun with fewer.
-        all_of = rows["n_declared"] if self.limit is None else seen
-        if (all_of - rows["n"] > self.rules.most_diverged * all_of).any():
-            said.append(TOO_FEW)
-        return without | {"n_declared": int(rows["n_declared"].min()), "n_missing": missing}, said
+    def _of_runs(self, claim: Claim) -> dict[str, Any]:
+        """What the runs of a claim's cells say, and which they are.
 
-    def _value(self, claim: Claim) -> dict[str, Any]:
-        """The columns of a printed number. Below the published scale nothing is compared with it."""
-        if claim.reported is None:
-            return {"why": ["the paper publishes nothing to compare with"]}
-        groups = self.arms[layout(claim.coordinates)]
-        group = groups[claim.text]
-        values, (seeds, said) = group.to_numpy(dtype=float), self._seeds(claim.text)
-        n, mean, std = (
-            len(values),
-            float(values.mean()) if len(values) else math.nan,
-            t_test.spread(values),
-        )
-        low, high = t_test.mean_interval(values, self.rules.confidence)
-        # Three runs have a spread of their own; two take that of the table's rows too.
-        used = Pooled(std, n - 1) if n >= ENOUGH else pool_for([group], groups, self.rules)
-        outcome = {
-            **{
-                "measured": mean,
-                "measured_std": std,
-                "n": n,
+        There is no verdict where the runs differ in how they were made. One run settles nothing either: it has no
+        spread.
+        """
+        seeds, reasons = self._seeds(claim)
+        judged = self._value if claim.kind == "value" else self._comparison
+        outcome = judged(claim, reasons)
+        measured = self.measurements[self.measurements["coordinates"].isin(claim.cells)]
+        about = self.about[self.about["run"].isin(measured["run"])]
+        faults = likeness.unlike(about)
+        if outcome["n"] == 1 and self.limit is None:
+            faults.append("one run has no spread")
+        if faults:
+            outcome |= {
                 "verdict": self.limit or Verdict.INCONCLUSIVE,
-            },
-            **{"low": low, "high": high, "low_power": used.df < self.rules.low_power_df},
+                "answer": Answer.CANNOT_TELL,
+                "direction": "unclear" if claim.kind == "comparison" else "",
+                "verdict_half": None,
+                "verdict_double": None,
+            }
+        reasons += faults
+        if several := int((about["records"] > 1).sum()):
+            reasons.append(f"{counted(several, 'run')} of several records, of which one counts")
+        of_arms = [measured[measured["coordinates"] == cell] for cell in claim.cells]
+        return {
+            **outcome,
             **seeds,
+            "seeds": " against ".join(dict.fromkeys(map(_seeds_of, of_arms))),
+            "runs": " ".join(dict.fromkeys(measured["run"])),
+            "device": "; ".join(sorted(set(about["device"]))),
+            "precision": "; ".join(sorted(set(about["precision"]))),
+            "measured_on": self.summary.loc[claim.text, "measured_on"],
+            "repeated": self.summary.loc[claim.text, "repeated"],
+            "why": "; ".join(dict.fromkeys(reasons)) or None,
         }
-        if self.limit is None and n and TOO_FEW not in said:
-            assert claim.metric is not None
-            margin = verdicts.margin_of(MEASURES[claim.metric], claim.reported, self.rules)
-            floor = pool(groups.values()).std
-            outcome |= verdicts.judge(claim, mean, n, used.std, used.df, margin, self.rules, floor)
-            said += ["one run has no spread"] if n == 1 else []
-            said += (
-                ["the spread is also that of other rows"] if 1 < n < ENOUGH and used.df >= n else []
-            )
-        return outcome | {"why": said}
 
-    def _comparison(self, claim: Claim) -> dict[str, Any]:
-        """The columns of a comparison: our effect, Holm's p, the smaller arm's n.
+    def _seeds(self, claim: Claim) -> tuple[dict[str, int], list[str]]:
+        """How many seeds of a claim were declared, lack a value or are missing; and what a verdict has to say of it."""
+        cells = self.summary.loc[list(claim.cells)]
+        without = cells[[f"n_{status}" for status in WITHOUT_VALUE]]
+        seen = cells["n"] + without.sum(axis="columns")
+        declared = int(cells["n_declared"].sum())
+        missing = declared - int(seen.sum())
+        reasons = [f"{missing} of {declared} seeds missing"] if missing else []
+        # Missing seeds may have no value either, but below the published scale one may have begun with fewer.
+        begun = cells["n_declared"] if self.limit is None else seen
+        if (begun - cells["n"] > self.rules.most_diverged * begun).any():
+            reasons.append(TOO_FEW)
+        counts = {str(status): int(count) for status, count in without.sum().items()}
+        fewest = int(cells["n_declared"].min())
+        return counts | {"n_declared": fewest, "n_missing": missing}, reasons
+
+    def _value(self, claim: Claim, reasons: list[str]) -> dict[str, Any]:
+        """The columns of a printed number, which is compared at the published scale alone. May add to ``reasons``."""
+        alike = self.arms[layout(claim.coordinates)]
+        own = alike[claim.text].to_numpy(dtype=float)
+        n = len(own)
+        std = spread(own)
+        # Three runs have a spread of their own; two take that of the table's rows too.
+        enough = n >= ENOUGH
+        used = Pooled(std, n - 1) if enough else pool_for([alike[claim.text]], alike, self.rules)
+        low, high = mean_interval(own, self.rules.confidence)
+        mean = float(own.mean()) if n else math.nan
+        outcome: dict[str, Any] = {
+            "measured": mean,
+            "measured_std": std,
+            "n": n,
+            "verdict": self.limit or Verdict.INCONCLUSIVE,
+            "low": low,
+            "high": high,
+            "low_power": used.df < self.rules.low_power_df,
+        }
+        if self.limit or not n or TOO_FEW in reasons or not claim.metric:
+            return outcome
+        if 1 < n < ENOUGH and used.df >= n:
+            reasons.append("the spread is also that of other rows")
+        margin = verdicts.margin_of(MEASURES[claim.metric], claim.reported, self.rules)
+        floor = pool(alike.values()).std
+        return outcome | verdicts.judge(claim, mean, n, *used, margin, self.rules, floor)
+
+    def _comparison(self, claim: Claim, reasons: list[str]) -> dict[str, Any]:
+        """The columns of a comparison: our effect, Holm's p, the smaller arm's n. May add to ``reasons``.
 
         Below the published scale the interval is Holm's, and the answer counts neither for nor against the document.
         """
-        against = claim.compared_with.text
-        rows = self.effects[
-            (self.effects["coordinates"] == claim.text) & (self.effects["baseline"] == against)
-        ]
-        if not claim.direction and claim.reported is None:
-            return {"why": ["the paper publishes neither a difference nor its direction"]}
-        effect, (seeds, said) = rows.iloc[0], self._seeds(claim.text, against)
-        unknown = math.nan, math.nan
-        ours = verdicts.Intervals(
-            *(
-                unknown
-                if TOO_FEW in said
-                else (float(effect[f"low{kind}"]), float(effect[f"high{kind}"]))
-                for kind in ("_holm", "", "_equal")
-            )
-        )
+        effect = self.effects[claim.text, claim.compared_with.text]
+        ours = UNKNOWN if TOO_FEW in reasons else verdicts.Intervals.of(effect)
         judged = verdicts.compare(claim, ours, self.rules, effect["floored"])
-        said += [judged.why] if judged.why else []
-        for arm, cell in (("variant", claim.text), ("baseline", against)):
-            floor = str(self.summary["floor"][cell])
-            said += [f"the {arm} is not shown to be above {FLOORS[floor]}"] if floor else []
-        below = ours.confident if claim.direction == "equal" else ours.adjusted
-        low, high = (judged.low, judged.high) if self.limit is None else below
+        if judged.why:
+            reasons.append(judged.why)
+        arms = self.summary.loc[list(claim.cells)]
+        for arm, floor in zip(("variant", "baseline"), arms["floor"], strict=True):
+            if floor:
+                reasons.append(f"the {arm} is not shown to be above {FLOORS[floor]}")
+        if self.limit is None:
+            low, high = judged.low, judged.high
+        else:
+            low, high = ours.confident if claim.direction == "equal" else ours.adjusted
         return {
-            **{
-                "measured": float(effect["effect"]),
-                "p": float(effect["p_holm"]),
-                "margin": judged.margin,
-            },
-            **{
-                "verdict": self.limit or judged.verdict,
-                "answer": judged.answer,
-                "direction": judged.direction,
-            },
+            "measured": effect["effect"],
+            "n": int(min(effect["n_variant"], effect["n_baseline"])),
+            "p": effect["p_holm"],
+            "verdict": self.limit or judged.verdict,
+            "answer": judged.answer,
+            "direction": judged.direction,
             "floored": effect["floored"],
-            **{"n": int(min(effect["n_variant"], effect["n_baseline"])), "low": low, "high": high},
-            **{"low_power": bool(effect["low_power"]), "why": said},
-            **{"low_unadjusted": ours.primary[0], "high_unadjusted": ours.primary[1]},
-            **{"low_equal": ours.confident[0], "high_equal": ours.confident[1]},
-            "spread": math.sqrt(
-                float((self.summary["std"][[claim.text, against]] ** 2).mean(skipna=False))
-            ),
-            **seeds,
+            "low": low,
+            "high": high,
+            "low_power": effect["low_power"],
+            "margin": judged.margin,
+            "low_unadjusted": ours.primary[0],
+            "high_unadjusted": ours.primary[1],
+            "low_equal": ours.confident[0],
+            "high_equal": ours.confident[1],
+            "spread": math.sqrt((arms["std"] ** 2).mean(skipna=False)),
         }
+
+
+def limit(plan: Plan) -> Verdict | None:
+    """The verdict on all that is measured below the published scale; None at that scale as it is declared."""
+    config = plan.config
+    if config.scale.level == "quick":
+        return Verdict.QUICK_ONLY
+    is_published = config.scale.level == "paper" and config.scale_name == config.settings.scale
+    return None if is_published else Verdict.LAPTOP_ONLY
+
+
+def _seeds_of(measured: pd.DataFrame) -> str:
+    """The seeds of an arm, in their order: ``0 1 2``."""
+    return " ".join(f"{seed:.0f}" for seed in sorted(measured["seed"].dropna().unique()))

@@ -17,7 +17,7 @@ from hypersphere.config.run import Run
 from hypersphere.provenance import columns, tables
 from hypersphere.provenance.evidence import undeclared
 from hypersphere.provenance.manifest import check_files, tidy_manifest
-from hypersphere.statistics import confirmed, judge
+from hypersphere.statistics import confirmed, judge, measure
 from hypersphere.statistics.indirectness import differences
 
 REPORT = Path("results/report")
@@ -28,30 +28,33 @@ JUDGED = columns.CLAIMS | tables.texts("differs")
 
 def of_scale(config: Config, scale: str) -> None:
     """Write what the records of one scale say of claims (``records_file``) and of our studies (``confirmed``)."""
-    root, shared = config.root, config.shared_settings
-    recorded = planning.make(root, shared | {"scale": scale, "evidence_only": True})
-    published = planning.make(root, shared | {"scale": "paper"})
+    recorded = _plan(config, scale=scale, evidence_only=True)
+    published = _plan(config, scale="paper")
     _name_undeclared(recorded)
     answered = judge.of_encoders(recorded)
     answered = answered[answered["verdict"] != Verdict.NOT_RUN]
-    ours, theirs = _runs(recorded), _runs(published)
-    claims = chain.from_iterable(ledger.of(recorded.config, paper) for paper in config.papers)
-    cells = {claim.id: claim.text for claim in claims}
-    differs = []
-    for row in tables.rows(answered):
-        cell = row["paper"], row["artifact"], cells[row["id"]]
-        has_both = cell in ours and cell in theirs
-        differs.append("; ".join(differences(ours[cell], theirs[cell])) if has_both else "")
-    path = records_file(root, scale)
-    tables.write(
-        path.parent,
-        {path.stem: (answered.assign(differs=differs), JUDGED), **confirmed.of_plan(recorded)},
-    )
+    ours = _runs(recorded)
+    theirs = _runs(published)
+    differs = dict.fromkeys(answered["id"], "")
+    for paper in config.papers:
+        for claim in ledger.of(recorded.config, paper):
+            cell = paper, claim.artifact, claim.text
+            if claim.id in differs and cell in ours and cell in theirs:
+                differs[claim.id] = "; ".join(differences(ours[cell], theirs[cell]))
+    path = records_file(config.root, scale)
+    claims = answered.assign(differs=answered["id"].map(differs))
+    written = {path.stem: (claims, JUDGED), **confirmed.of_plan(recorded)}
+    tables.write(path.parent, written)
+
+
+def _plan(config: Config, **settings: Any) -> Plan:
+    return planning.make(config.root, config.shared_settings | settings)
 
 
 def _name_undeclared(recorded: Plan) -> None:
     """Print what records have that the configuration does not declare."""
-    every = list(chain.from_iterable((recorded.records or {}).values()))
+    assert recorded.records is not None
+    every = list(chain.from_iterable(recorded.records.values()))
     for fault in undeclared(recorded, every, recorded.config.evidence):
         print(f"note: {fault}; it counts for nothing", flush=True)
 
@@ -69,19 +72,21 @@ def records_file(root: Path, scale: str) -> Path:
 def of_studies(root: Path) -> dict[str, pd.DataFrame]:
     """The tables of ``confirmed.of_plan`` of all recorded scales, by name."""
     judged = [records_file(root, scale) for scale in recorded_scales(root)]
+    names = [f"{name}.csv" for name in confirmed.TABLES]
     for file in judged:
-        check_files(tidy_manifest(file), *(f"{name}.csv" for name in confirmed.TABLES))
+        check_files(tidy_manifest(file), *names)
     found = {}
     for name, kinds in confirmed.TABLES.items():
-        several = [tables.read(file.with_name(f"{name}.csv"), kinds) for file in judged]
-        found[name] = pd.concat(several) if several else pd.DataFrame(columns=list(kinds))
+        parts = [tables.read(file.with_name(f"{name}.csv"), kinds) for file in judged]
+        found[name] = measure.stacked(kinds, parts)
     return found
 
 
 def recorded_scales(root: Path) -> list[str]:
     """The scales of config/scales of which the repository holds records; nothing reads those of another scale."""
-    files_of = chain.from_iterable((root / FOLDER).glob(f"*/{table}.csv") for table in TABLES)
-    scales = {file.parent.name for file in files_of}
+    scales = set[str]()
+    for table in TABLES:
+        scales |= {file.parent.name for file in (root / FOLDER).glob(f"*/{table}.csv")}
     return sorted(scale for scale in scales if _scale_file(root, scale).is_file())
 
 

@@ -23,10 +23,8 @@ def of_project(config: Config, rules: Certainty) -> list[Row]:
     """A row of ladder.csv for each piece of evidence at hand, the best first."""
     root = config.root
     rows = list(_exact(config, rules))
-    recorded = [
-        judged_records.records_file(root, scale) for scale in judged_records.recorded_scales(root)
-    ]
-    for file in recorded:
+    for scale in judged_records.recorded_scales(root):
+        file = judged_records.records_file(root, scale)
         rows += _encoders(config, file, judged_records.JUDGED, rules)
     for file in judged_records.finished_here(root):
         rows += _encoders(config, file, columns.CLAIMS, rules)
@@ -42,7 +40,8 @@ def sort(rows: Sequence[Row]) -> list[Row]:
 def _exact(config: Config, rules: Certainty) -> Iterator[Row]:
     """What theorems and exact studies say."""
     for row in tables.rows(exact.claims(exact.shared(config), config.papers)):
-        verdict, rung = Verdict.of(row["verdict"]), RUNG_OF[row["answered_by"]]
+        verdict = Verdict.of(row["verdict"])
+        rung = RUNG_OF[row["answered_by"]]
         if verdict is not Verdict.NOT_RUN:
             yield _step(row, rung, certainty.of_exact(verdict, rung), rules)
 
@@ -56,15 +55,19 @@ def _encoders(shared: Config, file: Path, kinds: tables.Columns, rules: Certaint
     measured = (table["answered_by"] == "encoder") & (table["verdict"] != Verdict.NOT_RUN)
     for row in tables.rows(table[measured]):
         stand_in = indirectness.stands_in(config, row)
-        yield _step(row, rung, certainty.of_encoders(row, stand_in, rules.enough_runs), rules)
+        shortcomings = certainty.of_encoders(row, stand_in, rules.enough_runs)
+        yield _step(row, rung, shortcomings, rules)
 
 
 def _step(row: Row, rung: Rung, shortcomings: Sequence[Shortcoming], rules: Certainty) -> Row:
     """A row of the ladder, by a row of claims.csv."""
     grade, reasons = rules.of(rung, shortcomings)
-    in_words = [
-        f"n = {int(row['n'])}" if one == "few_runs" else SHORTCOMINGS[one] for one in reasons
-    ]
+    in_words = SHORTCOMINGS | {"few_runs": f"n = {row['n']:.0f}"}
     measured = {name: row[name] for name in columns.LADDER if name in row}
-    graded = {"rung": rung, "certainty": grade, "reasons": "; ".join(in_words)}
-    return measured | graded | {"differs": row.get("differs", "")}
+    return {
+        "differs": "",
+        **measured,
+        "rung": rung,
+        "certainty": grade,
+        "reasons": "; ".join(in_words[one] for one in reasons),
+    }

@@ -20,17 +20,19 @@ class Hours(NamedTuple):
     """The tables of ``python -m hypersphere.command.cost``."""
 
     of_artifacts: Mapping[tuple[str, str], float]
-    """Hours of a GPU, by document and artifact, at the published scale."""
+    """The hours of a GPU at the published scale, by document and artifact."""
     of_pairs: Mapping[str, float]
-    """Hours of one core for a run of each arm of a comparison at the laptop scale, by claim."""
+    """The hours of one core for a run of each arm of a comparison at the laptop scale, by claim."""
 
 
 def hours() -> Hours:
     """The stated hours, of data/costs.csv and data/pair_costs.csv."""
-    costs, pair_costs = pd.read_csv(DATA / "costs.csv"), pd.read_csv(DATA / "pair_costs.csv")
+    costs = pd.read_csv(DATA / "costs.csv")
     artifacts = zip(costs["paper"], costs["artifact"], strict=True)
     of_artifacts = dict(zip(artifacts, costs["device_hours"], strict=True))
-    return Hours(of_artifacts, dict(zip(pair_costs["id"], pair_costs["device_hours"], strict=True)))
+    pair_costs = pd.read_csv(DATA / "pair_costs.csv")
+    of_pairs = dict(zip(pair_costs["id"], pair_costs["device_hours"], strict=True))
+    return Hours(of_artifacts, of_pairs)
 
 
 def of_comparison(
@@ -48,7 +50,9 @@ def of_comparison(
         return {}
     spread = row.get("spread", 0.0)
     if not spread > 0:
-        spread = math.sqrt(sum(std**2 for std in stds) / 2) if len(stds) == 2 else math.nan
+        spread = math.nan
+        if len(stds) == 2:
+            spread = math.hypot(*stds) / math.sqrt(2)
     to_see = effects.runs_to_see(claim.reported or 0.0, spread, rules)
     to_equate = effects.runs_to_equate(rules.margin.at_least_high, spread, rules)
     needed = to_equate if claim.direction == "equal" else to_see
@@ -67,17 +71,14 @@ def settled_first(known: pd.DataFrame, hours: float) -> list[tuple[str, int, flo
     An artifact that no longer fits is left out.
     """
     unsettled = known[(known["settle"] != "") & (known["origin"] == "printed")]
-    groups = (
-        unsettled.groupby(["paper", "artifact"], sort=False)["gpu_hours"]
-        .agg(["size", "first"])
-        .reset_index()
-    )
-    ranked = sorted(tables.rows(groups), key=lambda row: -row["size"] / max(row["first"], 1e-9))
-    found, left = [], hours
-    for row in ranked:
-        if row["first"] <= left:
-            left -= row["first"]
-            found.append(
-                (f"{row['paper']}/{row['artifact']}", int(row["size"]), float(row["first"]))
-            )
+    of_artifact = unsettled.groupby(["paper", "artifact"], sort=False)["gpu_hours"]
+    groups = of_artifact.agg(claims="size", hours="first").reset_index()
+    per_hour = groups["claims"] / groups["hours"].clip(lower=1e-9)
+    order = per_hour.sort_values(ascending=False, kind="stable").index
+    found = []
+    left = hours
+    for row in tables.rows(groups.loc[order]):
+        if row["hours"] <= left:
+            left -= row["hours"]
+            found.append((f"{row['paper']}/{row['artifact']}", row["claims"], row["hours"]))
     return found

@@ -18,28 +18,23 @@ def in_words(counts: Mapping[str, Any] | None, every: bool = False) -> str:
     """
     if counts is None:
         return NOT_COUNTED
-    of, splits = counts["of"], counts["splits"]
-    kinds = {"also in train": {name: one["in_train"] for name, one in splits.items()}}
-    if of == "images":
-        two_labels = {
-            name: max(one["two_labels"].values(), default=0) for name, one in splits.items()
-        }
-        kinds["equal to one under another label"] = two_labels
+    kinds = {"also in train": "in_train"}
+    if counts["of"] == "images":
+        kinds["equal to one under another label"] = "two_labels"
         if every:
-            kinds["equal to an earlier one of the split"] = {
-                name: one["again"] for name, one in splits.items()
-            }
+            kinds["equal to an earlier one of the split"] = "again"
     parts = []
-    for what, by_split in kinds.items():
-        listed = [
-            f"{number:,} of {splits[name]['images']:,} in {name}"
-            for name, number in by_split.items()
-            if number
-        ]
+    for what, key in kinds.items():
+        listed = []
+        for split, one in counts["splits"].items():
+            number = max(one[key].values(), default=0) if key == "two_labels" else one[key]
+            if number:
+                listed.append(f"{number:,} of {one['images']:,} in {split}")
         if len(listed) > FEW:
             listed[FEW:] = [f"and in {len(listed) - FEW} more splits"]
-        parts += [f"{what}: {', '.join(listed)}"] if listed else []
-    return f"{CALLED[of]} {'; '.join(parts)}" if parts else ""
+        if listed:
+            parts.append(f"{what}: {', '.join(listed)}")
+    return f"{CALLED[counts['of']]} {'; '.join(parts)}" if parts else ""
 
 
 def in_a_line(name: str, counts: Mapping[str, Any] | None) -> str:

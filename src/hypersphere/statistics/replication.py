@@ -4,6 +4,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from hypersphere.provenance import tables
@@ -24,19 +25,18 @@ def criteria(known: pd.DataFrame) -> pd.DataFrame:
     reported = pd.to_numeric(known["reported"], errors="coerce")
     measured = pd.to_numeric(known["measured"], errors="coerce")
     low, high = known["low_unadjusted"], known["high_unadjusted"]
-    answered = pd.Series(map(has_interval, tables.rows(known)), known.index, dtype=bool)
-    compared = (reported.abs() > 0) & answered
-    sign = reported.map(lambda value: math.copysign(1.0, value))
+    answered = [has_interval(row) for row in tables.rows(known)]
+    compared = (reported.abs() > 0) & np.array(answered, dtype=bool)
+    sign = np.sign(reported)
     flags = pd.DataFrame(
         {
             "compared": compared,
             "same_sign": measured * sign > 0,
             "clear": (low * sign > 0) & (high * sign > 0),
-            "printed_inside": (low <= reported) & (reported <= high),
+            "printed_inside": reported.between(low, high),
             "with_interval": known["reported_low"].notna(),
-            "ours_inside": (known["reported_low"] <= measured)
-            & (measured <= known["reported_high"]),
+            "ours_inside": measured.between(known["reported_low"], known["reported_high"]),
         }
     )[compared]
     counts = flags.groupby([known["paper"], known["rung"]], sort=False).sum().reset_index()
-    return counts.astype({name: "int64" for name in flags})
+    return counts.astype(dict.fromkeys(flags, "int64"))

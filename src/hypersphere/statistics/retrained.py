@@ -6,7 +6,7 @@ as far as two seeds are.
 """
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
 from typing import Any, NamedTuple
 
@@ -49,7 +49,7 @@ class Number(NamedTuple):
 
     @property
     def difference(self) -> float:
-        """Its absolute difference; infinite where only one of the two has a value."""
+        """The absolute difference; infinite where only one of the two has a value."""
         if self.recorded is None or self.again is None:
             return 0.0 if self.recorded is self.again else math.inf
         return abs(self.again - self.recorded)
@@ -98,17 +98,15 @@ def compare(record: Record, again: Record, siblings: Sequence[Record]) -> Compar
 def _verdict(
     differing: list[str], statuses: tuple[str, str], numbers: list[Number], other: list[str]
 ) -> Verdict:
-    outside = [number for number in numbers if number.within is False]
-    known = [number for number in numbers if number.within is not None]
-    if outside or len({*statuses}) > 1:
+    answers = {number.within for number in numbers}
+    before, now = statuses
+    if False in answers or before != now:
         return Verdict.DIFFERENT
     if not differing:
         return Verdict.SAME_BYTES
     if not other:  # then equal bytes are promised
         return Verdict.DIFFERENT
-    if numbers and not known:
-        return Verdict.UNBOUNDED
-    return Verdict.SAME_WITHIN_NOISE
+    return Verdict.UNBOUNDED if answers == {None} else Verdict.SAME_WITHIN_NOISE
 
 
 def seeds_of(record: Record, known: Records) -> list[Record]:
@@ -136,16 +134,17 @@ def made_with_other(record: Record, again: Record) -> list[str]:
 
     Of numerics and the machine, what only one of the two says is left out: records have not always said the same.
     """
-    parts = [
-        name for name in ("code", "data", "device") if getattr(record, name) != getattr(again, name)
-    ]
-    shared = record.numerics.keys() & again.numerics.keys()
-    if any(record.numerics[key] != again.numerics[key] for key in shared):
-        parts.append("numerics")
-    then, now = record.environment, again.environment
-    return parts + [
-        name for name in MACHINE if name in then and name in now and then[name] != now[name]
-    ]
+    parts = ["code", "data", "device"]
+    other = [name for name in parts if getattr(record, name) != getattr(again, name)]
+    if _differing(record.numerics, again.numerics):
+        other.append("numerics")
+    of_machine = _differing(record.environment, again.environment)
+    return other + [name for name in MACHINE if name in of_machine]
+
+
+def _differing(then: Mapping[str, Any], now: Mapping[str, Any]) -> set[str]:
+    """The names of which both say something, and not the same."""
+    return {name for name in then.keys() & now.keys() if then[name] != now[name]}
 
 
 def values(record: Record) -> dict[Place, float | None]:
@@ -167,18 +166,19 @@ def compared(record: Record, again: Record, siblings: Sequence[Record] | None) -
 
     None in place of ``siblings``: the weights are the same, and so must be the numbers.
     """
-    ours, theirs = values(again), values(record)
+    ours = values(again)
+    theirs = values(record)
     shared = [place for place in theirs if place in ours]
-    of_seeds = [] if siblings is None else [values(one) for one in siblings]
+    of_seeds = [values(one) for one in siblings or ()]
     numbers = []
     for place in shared:
-        known = [one[place] for one in of_seeds if one.get(place) is not None]
-        noise = (
-            0.0
-            if siblings is None
-            else bound([float(value) for value in known if value is not None], len(shared))
-        )
-        least = 10.0 ** -MEASURES[place[3]].decimals / 2 if place[3] in MEASURES else 0.0
+        noise = 0.0
+        if siblings is not None:
+            of_place = [one.get(place) for one in of_seeds]
+            noise = bound([value for value in of_place if value is not None], len(shared))
+        least = 0.0
+        if place[3] in MEASURES:
+            least = 10.0 ** -MEASURES[place[3]].decimals / 2
         numbers.append(Number(_words(place), theirs[place], ours[place], least, noise))
     return sorted(numbers, key=_remarkable, reverse=True)
 
@@ -200,7 +200,8 @@ def bound(seeds: Sequence[float], together: int) -> float:
 def _words(place: Place) -> str:
     _, epoch, target, measure, reading = place
     on = f" on {target}" if target else ""
-    return f"{' '.join(filter(None, (measure, reading)))} of epoch {epoch}{on}"
+    what = f"{measure} {reading}".strip()
+    return f"{what} of epoch {epoch}{on}"
 
 
 def _remarkable(number: Number) -> Any:

@@ -3,16 +3,16 @@
 Nothing is chosen during a build: the choice is written into a file that is committed, with the curve it was made from.
 """
 
-from typing import Any
+import math
 
 import numpy as np
 
 from hypersphere.config import coordinates
 from hypersphere.config.coordinates import Position
-from hypersphere.config.measures import MEASURES
 from hypersphere.config.plan import Plan
 from hypersphere.config.study import TUNING, Tried
 from hypersphere.errors import HypersphereError
+from hypersphere.provenance.tables import Row
 from hypersphere.statistics.gather import Measurer
 from hypersphere.t_test import spread
 
@@ -39,41 +39,42 @@ def select(plan: Plan, paper: str, name: str) -> list[Tried]:
     ]
     lacking = sorted({cell.run.name for cell in cells if cell.run is not None and cell.missing})
     if lacking or any(cell.run is None for cell in cells):
-        of = f"{len(lacking)} of {len(cells)} tuning runs have no record, the first is {lacking[0] if lacking else ''}"
-        raise HypersphereError(f"{paper}/{name}: {of}; `hypersphere campaign` makes them")
+        first = lacking[0] if lacking else ""
+        raise HypersphereError(
+            f"{paper}/{name}: {len(lacking)} of {len(cells)} tuning runs have no record, the first is {first}; "
+            "`hypersphere campaign` makes them"
+        )
     grids = study.grids()
-    found: dict[str, dict[Position, list[dict[str, Any]]]] = {arm: {} for arm in grids}
+    tuned: dict[str, dict[Position, list[Row]]] = {arm: {} for arm in grids}
     for cell, row in zip(cells, Measurer(plan).rows(cells, declared), strict=True):
         arm = study.arm(cell.coordinates)
         value = coordinates.ordered({key: cell.coordinates[key] for key in grids[arm]})
-        found[arm].setdefault(value, []).append(row)
-    sign = -1 if MEASURES[study.measure].better == "lower" else 1
+        tuned[arm].setdefault(value, []).append(row)
     tried: list[Tried] = []
     edges: list[str] = []
-    for arm, of_arm in found.items():
-        curve: dict[Position, Tried] = {}
-        for value, rows in of_arm.items():
-            finished = np.array(
-                [row["value"] for row in rows if row["status"] == "finished"], dtype=float
-            )
-            mean = float(finished.mean()) if len(finished) else float("nan")
-            diverged = len(rows) - len(finished)
-            curve[value] = Tried(
-                arm, value.text, mean, spread(finished), len(finished), diverged, False
-            )
+    for arm, by_value in tuned.items():
+        curve = {value: _tried(arm, value, rows) for value, rows in by_value.items()}
         whole = [value for value, one in curve.items() if not one.diverged]
         if not whole:
             raise HypersphereError(
                 f"{where}: {arm}: a run diverged, or has no value, at every value of the grid"
             )
-        best = max(whole, key=lambda value: sign * curve[value].mean)
-        tried += [one._replace(chosen=value == best) for value, one in curve.items()]
-        edges += [
-            f"{arm} at {key}={best[key]}, the {edge}"
-            for key, edge in study.edges(arm, best).items()
-        ]
+        best = max(whole, key=lambda value: curve[value].mean)
+        curve[best] = curve[best]._replace(chosen=True)
+        tried += curve.values()
+        for key, edge in study.edges(arm, best).items():
+            edges.append(f"{arm} at {key}={best[key]}, the {edge}")
     if edges:
         raise HypersphereError(
             f"{where}: the best value is at an edge of its grid, so extend it and tune again: {'; '.join(edges)}"
         )
     return tried
+
+
+def _tried(arm: str, value: Position, rows: list[Row]) -> Tried:
+    """A point of an arm's curve, by the measurements of its tuning runs."""
+    finished = [row["value"] for row in rows if row["status"] == "finished"]
+    values = np.array(finished, dtype=float)
+    n = len(values)
+    mean = float(values.mean()) if n else math.nan
+    return Tried(arm, value.text, mean, spread(values), n, len(rows) - n, False)

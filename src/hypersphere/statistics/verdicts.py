@@ -27,26 +27,36 @@ class Judgement(NamedTuple):
     high: float
     direction: Direction = "unclear"
     why: str = ""
-    """Why it is no better, where the interval alone would be taken for more."""
+    """Why the verdict is no better, where the interval alone would be taken for more."""
     margin: float = math.nan
-    """Of equivalence; nan: nothing is compared with it."""
+    """The margin of equivalence; nan: nothing is compared with it."""
 
     @property
     def answer(self) -> Answer:
-        """What it says of an effect: sign and size are two questions."""
-        turned = self.verdict is Verdict.NOT_REPRODUCED and self.direction == "opposite"
-        return Answer.OPPOSITE if turned else self.verdict.answer
+        """What the verdict says of an effect: sign and size are two questions."""
+        if self.verdict is Verdict.NOT_REPRODUCED and self.direction == "opposite":
+            return Answer.OPPOSITE
+        return self.verdict.answer
 
 
 class Intervals(NamedTuple):
-    """Intervals of one effect: variant minus baseline."""
+    """The intervals of one effect, variant minus baseline; each answers another question."""
 
     adjusted: Interval
-    """Holm's."""
+    """The interval at the level of Holm's step, which tells the effect's sign."""
     primary: Interval
-    """Of 95 %."""
+    """The interval at 95 %, which tells its size."""
     confident: Interval
-    """Of 90 %, for tests of equivalence."""
+    """The interval at 90 %, which tells whether there is none, by two one-sided tests."""
+
+    @classmethod
+    def of(cls, effect: Mapping[str, float]) -> Self:
+        """The intervals of a row of effects.csv."""
+        return cls(
+            (effect["low_holm"], effect["high_holm"]),
+            (effect["low"], effect["high"]),
+            (effect["low_equal"], effect["high_equal"]),
+        )
 
 
 class Size(NamedTuple):
@@ -58,7 +68,7 @@ class Size(NamedTuple):
 
     @classmethod
     def of(cls, published: float, rules: Rules) -> Self:
-        """Of a published difference: from half of it to twice it (``most_effect``)."""
+        """The sizes that a published difference allows: from half of it to twice it (``most_effect``)."""
         return cls(abs(published) / 2, rules.most_effect * abs(published))
 
 
@@ -82,13 +92,7 @@ def compare(claim: Claim, ours: Intervals, rules: Rules, floored: Floored = "") 
     Nothing is read where neither arm is shown to be above its controls. Over a baseline that is not, an effect has a
     direction and no size.
     """
-    margin = claim.margin or math.nan
-    if (
-        claim.margin is None
-        and claim.metric is not None
-        and (claim.of_accuracy or claim.level is not None)
-    ):
-        margin = margin_of(MEASURES[claim.metric], claim.level, rules)
+    margin = _margin_of_equivalence(claim, rules)
     if claim.direction == "equal":
         judged = of_equality(ours.confident, ours.primary, margin)
     else:
@@ -96,26 +100,36 @@ def compare(claim: Claim, ours: Intervals, rules: Rules, floored: Floored = "") 
     if floored == "both":
         why = "neither arm is shown to be above its controls"
         return judged._replace(verdict=Verdict.INCONCLUSIVE, direction="unclear", why=why)
-    if (
-        floored == "baseline"
-        and claim.direction != "equal"
-        and judged.verdict is Verdict.REPRODUCED
-    ):
+    has_size = judged.verdict is Verdict.REPRODUCED and claim.direction != "equal"
+    if floored == "baseline" and has_size:
         why = "the baseline is not shown to be above its controls, so that the effect has no size"
         return judged._replace(verdict=Verdict.DIRECTION_ONLY, why=why)
     return judged
 
 
+def _margin_of_equivalence(claim: Claim, rules: Rules) -> float:
+    """The margin that a study fixed, or else the margin of the printed baseline; nan: there is none."""
+    if claim.margin is not None:
+        return claim.margin
+    return margin_of(MEASURES[claim.metric], claim.level, rules) if claim.metric else math.nan
+
+
 def _of_difference(claim: Claim, ours: Intervals, margin: float, rules: Rules) -> Judgement:
     """The judgement of a published difference or direction, or of what a study of ours supposes of an arm."""
-    signed = claim.direction in SIGNS
-    published = SIGNS.get(claim.direction or "", claim.reported or 0.0)
-    size = Size(claim.margin or 0.0, math.inf) if signed else Size.of(published, rules)
-    judged = of_effect(published, size, ours.adjusted, ours.primary)
-    equivalent = -margin <= ours.confident[0] and ours.confident[1] <= margin
-    if equivalent and judged.direction == "unclear" and (signed or abs(published) > margin):
-        judged = judged._replace(direction="no effect")
-    return judged._replace(margin=(claim.margin if signed else None) or math.nan)
+    if claim.direction in SIGNS:
+        published = SIGNS[claim.direction]
+        size = Size(claim.margin or 0.0, math.inf)
+        could_be_seen = True
+        shown = claim.margin or math.nan
+    else:
+        published = claim.reported or 0.0
+        size = Size.of(published, rules)
+        could_be_seen = abs(published) > margin
+        shown = math.nan
+    judged = of_effect(published, size, ours.adjusted, ours.primary)._replace(margin=shown)
+    if judged.direction == "unclear" and could_be_seen and _within(ours.confident, margin):
+        return judged._replace(direction="no effect")
+    return judged
 
 
 def of_effect(published: float, size: Size, adjusted: Interval, primary: Interval) -> Judgement:
@@ -125,22 +139,17 @@ def of_effect(published: float, size: Size, adjusted: Interval, primary: Interva
     inconclusive without an interval (one run an arm), and where 0 is published, which has no direction: that needs a
     test of equivalence. The direction is unclear if the adjusted interval has 0 in it or is unknown.
     """
-    if published == 0 or any(math.isnan(bound) for bound in adjusted):
+    if published == 0:
         return Judgement(Verdict.INCONCLUSIVE, *adjusted)
     nearest, furthest = _towards(published, adjusted)
-    direction: Direction = "same" if nearest > 0 else "opposite" if furthest < 0 else "unclear"
-    if any(math.isnan(bound) for bound in primary):
-        return Judgement(Verdict.INCONCLUSIVE, *adjusted, direction)
     least, most = _towards(published, primary)
-    if direction == "same":
+    if nearest > 0:
+        judged = Judgement(Verdict.DIRECTION_ONLY, *adjusted, "same")
         if least > size.most:
             why = f"above {size.most:g}, so that it is another effect than the published one"
-            return Judgement(Verdict.DIRECTION_ONLY, *adjusted, direction, why)
-        return Judgement(
-            Verdict.REPRODUCED if most >= size.least else Verdict.DIRECTION_ONLY,
-            *adjusted,
-            direction,
-        )
+            return judged._replace(why=why)
+        return judged._replace(verdict=Verdict.REPRODUCED) if most >= size.least else judged
+    direction: Direction = "opposite" if furthest < 0 else "unclear"
     if most < size.least:
         return Judgement(Verdict.NOT_REPRODUCED, *primary, direction)
     return Judgement(Verdict.INCONCLUSIVE, *adjusted, direction)
@@ -178,9 +187,9 @@ def floor_of(
 
 def cannot_be_judged(outcome: Mapping[str, Any]) -> dict[str, Any]:
     """The outcome of a claim whose document omits something needed: measurements stay, the verdict is replaced."""
-    without = {name: None for name in ("verdict_half", "verdict_double") if name in outcome}
     verdict = Verdict.CANNOT_BE_JUDGED
-    return {**outcome, **without, "verdict": verdict, "answer": verdict.answer}
+    no_verdict = {"verdict_half": None, "verdict_double": None}
+    return {**outcome, **no_verdict, "verdict": verdict, "answer": verdict.answer}
 
 
 def of_equality(confident: Interval, primary: Interval, margin: float) -> Judgement:
@@ -189,11 +198,18 @@ def of_equality(confident: Interval, primary: Interval, margin: float) -> Judgem
     Reproduced if ``confident`` lies within ±margin, not reproduced if ``primary`` lies wholly outside, else
     inconclusive: that an effect is not significant shows nothing.
     """
-    if -margin <= confident[0] and confident[1] <= margin:
+    if _within(confident, margin):
         return Judgement(Verdict.REPRODUCED, *confident, "no effect", margin=margin)
-    if primary[0] > margin or primary[1] < -margin:
+    low, high = primary
+    if low > margin or high < -margin:
         return Judgement(Verdict.NOT_REPRODUCED, *primary, margin=margin)
     return Judgement(Verdict.INCONCLUSIVE, *confident, margin=margin)
+
+
+def _within(interval: Interval, margin: float) -> bool:
+    """Whether an interval lies within ±margin, ends included; an unknown interval or margin does not."""
+    low, high = interval
+    return -margin <= low and high <= margin
 
 
 def judge(
@@ -213,21 +229,30 @@ def judge(
     ones cannot be run-to-run noise. Its number of runs is taken as one where none is printed. Without a spread of ours
     there is no error, and without a margin of equivalence (nan) nothing is judged.
     """
-    printed, error = math.nan if claim.reported is None else claim.reported, math.nan
+    assert claim.reported is not None
+    printed = claim.reported
+    error = math.nan
     if n > 1 and std > 0:
-        theirs = max(std, claim.reported_std or 0.0, 0.0 if math.isnan(floor) else floor)
+        theirs = max(
+            std, claim.reported_std or 0.0, floor
+        )  # an unknown floor, nan, is never the largest
         error = math.sqrt(std**2 / n + theirs**2 / (claim.reported_n or 1))
-    columns: dict[str, Any] = {"p": t_p(mean - printed, error, df), "verdict": Verdict.INCONCLUSIVE}
+    p = t_p(mean - printed, error, df)
     if math.isnan(margin):
-        return columns
-    equal, wide = (
-        t_interval(mean, error, df, level) for level in (rules.equivalence, rules.confidence)
-    )
-    confident, primary = ((low - printed, high - printed) for low, high in (equal, wide))
-    half, full, double = (
-        of_equality(confident, primary, margin * factor).verdict for factor in (0.5, 1, 2)
-    )
+        return {"p": p, "verdict": Verdict.INCONCLUSIVE}
+    narrow = t_interval(mean, error, df, rules.equivalence)
+    wide = t_interval(mean, error, df, rules.confidence)
+    confident = narrow[0] - printed, narrow[1] - printed
+    primary = wide[0] - printed, wide[1] - printed
+    verdict = of_equality(confident, primary, margin).verdict
     # The interval that decided it, around our mean, to compare with the printed number ± margin.
-    low, high = wide if full == Verdict.NOT_REPRODUCED else equal
-    columns |= {"margin": margin, "low": low, "high": high, "verdict": full}
-    return columns | {"verdict_half": half, "verdict_double": double}
+    low, high = wide if verdict is Verdict.NOT_REPRODUCED else narrow
+    return {
+        "p": p,
+        "verdict": verdict,
+        "margin": margin,
+        "low": low,
+        "high": high,
+        "verdict_half": of_equality(confident, primary, margin / 2).verdict,
+        "verdict_double": of_equality(confident, primary, margin * 2).verdict,
+    }

@@ -32,13 +32,44 @@ BATCHES = {
     "scores_b",
 }
 """Arguments that are one row for each image, and trained."""
+
+
+def _both(a: Tensor, b: Tensor) -> Tensor:
+    """2n vectors."""
+    return torch.cat([a, b])
+
+
+def _centre(a: Tensor, b: Tensor) -> Tensor:
+    """A short vector."""
+    return 0.1 * a[0]
+
+
+def _labels(a: Tensor, b: Tensor) -> Tensor:
+    """A class of each of n images, about three of one class."""
+    n = len(a)
+    return torch.arange(n) % max(n // 3, 2)
+
+
+def _places(a: Tensor, b: Tensor) -> Tensor:
+    """The place of each of n images in a bank of 2n."""
+    n = len(a)
+    return (5 * torch.arange(n) + 1) % (2 * n)
+
+
+def _noise(a: Tensor, b: Tensor) -> Tensor:
+    """Places of five other images of a bank of 2n, for each of n images."""
+    n = len(a)
+    first = 7 * torch.arange(n)[:, None]
+    return (first + 3 * torch.arange(5)) % (2 * n)
+
+
 TENSORS: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
-    "queue": lambda a, b: torch.cat([a, b]),
-    "bank": lambda a, b: torch.cat([a, b]),
-    "centre": lambda a, b: 0.1 * a[0],
-    "labels": lambda a, b: torch.arange(len(a)) % max(len(a) // 3, 2),
-    "index": lambda a, b: (5 * torch.arange(len(a)) + 1) % (2 * len(a)),
-    "noise": lambda a, b: (7 * torch.arange(len(a))[:, None] + 3 * torch.arange(5)) % (2 * len(a)),
+    "queue": _both,
+    "bank": _both,
+    "centre": _centre,
+    "labels": _labels,
+    "index": _places,
+    "noise": _noise,
 }
 """What losses take beside the batches, by the argument's name, made of two more batches; a bank has 2n images."""
 ROWS = BATCHES | {"labels", "index", "noise"}
@@ -154,7 +185,7 @@ def gradients(value: Tensor, batches: Batches) -> tuple[Tensor, ...]:
 
 
 def gradient_is_of_value(loss: Loss, batches: Batches, others: Others) -> None:
-    """By finite differences, in float64."""
+    """The gradient is that of finite differences, in float64."""
 
     def value(*batches: Tensor) -> Tensor:
         return loss(list(batches), others)
@@ -204,8 +235,8 @@ TOLERANCES = {torch.float32: 1e-4, torch.bfloat16: 0.03, torch.float16: 0.03}
 
 
 def halves_are_near(loss: Loss, drawn: Draw) -> None:
-    """In single and half precision: value and gradients of the inputs' type, and near those of the same rounded inputs
-    in float64.
+    """Value and gradients have the inputs' type, also in single and half precision, and are near what the same rounded
+    inputs give in float64.
     """
     for dtype, tolerance in TOLERANCES.items():
         batches, others = drawn(8, 16, dtype)

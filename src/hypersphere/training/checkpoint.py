@@ -97,7 +97,7 @@ class Checkpointer:
             )
 
     def tensors(self) -> dict[str, Tensor]:
-        """Those of the model and the optimiser, under their names in a resume state."""
+        """The tensors of the model and the optimiser, under their names in a resume state."""
         named = {f"{MODEL}{name}": value for name, value in self.model.state_dict().items()}
         for place, moments in self.optimiser.state_dict()["state"].items():
             for key, value in moments.items():

@@ -58,7 +58,7 @@ class Source(Protocol):
     """What a run is trained on."""
 
     labels: Int[Tensor, "N"]
-    """On the device."""
+    """The examples' labels, on the device."""
     at_once: int
     """Examples whose views are best made together. If two passes have more, each pass's views are made alone."""
 

@@ -74,12 +74,12 @@ def needed(run: Run, size: Size) -> Need:
         given.clear()
         method.objective = work.plain_sum
         saved = _saved(lambda: method(batch), own)
-    kept = sum(tensor.nbytes for tensor in own)
+    lasting = sum(tensor.nbytes for tensor in own)
     moved = sum(weights.nbytes for weights in method.parameters() if weights.requires_grad)
     state = moved * (1 + PER_WEIGHT[run.optimiser.name])  # and the gradients
     images = size.train * int(size.side) ** 2 * 3
     resident = images if images <= RESIDENT else 0
-    rest = saved + kept + state + resident
+    rest = saved + lasting + state + resident
     return Need(run.encoder.model_dump_json(), side, tuple(given), rest)
 
 

@@ -168,12 +168,12 @@ def _note_others(folder: Path, unfinished: Path, identity: dict[str, Any]) -> No
 
 def finished(folder: Path, code: str, data: str, epochs: Collection[int]) -> bool:
     """Whether ``folder`` holds a result of this code and data, unaltered, with the snapshots of these epochs."""
-    found = state.look(folder)
-    if found.state is State.DAMAGED:
-        print(f"note: training again: {found.problem}", flush=True)
-    if not found.done:
+    result = state.look(folder)
+    if result.state is State.DAMAGED:
+        print(f"note: training again: {result.problem}", flush=True)
+    if not result.done:
         return False
-    manifest = found.manifest
+    manifest = result.manifest
     if (manifest["code"], manifest["data"]) != (code, data):
         return False
     required: set[str] = set()

@@ -174,7 +174,7 @@ def test_a_sentence_in_the_table_knows_what_is_better(tmp_path: Path) -> None:
      "new - old up to 3,2,1 for top1"],
 )  # fmt: skip
 def test_a_wrong_sentence_is_refused(tmp_path: Path, refused: Refused, claim: str) -> None:
-    with refused():
+    with refused(f"claim '{claim}'"):
         audited(tmp_path, TABLE, claim)
 
 
@@ -230,7 +230,7 @@ def test_what_spreadsheets_write_around_numbers(tmp_path: Path, encoding: str, t
 
 
 def test_a_line_for_the_separator_counts_as_a_line(tmp_path: Path, refused: Refused) -> None:
-    with refused():
+    with refused("numbers.csv", "line 3", "mean"):
         audited(tmp_path, "sep=;\nrow;mean\nA;good\n")
 
 
@@ -296,41 +296,57 @@ def test_an_effect_beyond_noise_is_said_so_and_is_no_misfit(
 
 
 WRONG = {
-    "empty": "",
-    "no mean": "row,value\na,1\n",
-    "misspelt mean": "row,maen\na,1\n",
-    "mean twice": "mean,mean\n1,2\n",
-    "decimal comma": "row,mean\na,93,1\n",
-    "words": "row,mean\na,good\n",
-    "two points": "row,mean\na,1.2.3\n",
-    "nan": "row,mean\na,nan\n",
-    "inf": "row,mean\na,inf\n",
-    "beyond a float": "row,mean\na,1e999\n",
-    "a square": "row,mean\na,93²\n",
-    "no mean before a deviation": "row,mean\na,± 2\n",
-    "a cell twice": "row,mean\na,1\na,2\n",
-    "no number": "row,mean\na,\n",
-    "negative std": "row,mean,std\na,1,-1\n",
-    "half a run": "row,mean,n\na,1,2.5\n",
-    "no images": "row,mean,n_test\na,1,0\n",
-    "a share for a percentage": "row,mean,n_test\na,0.93,100\nb,0.91,100\n",
-    "neither yes nor no": "row,mean,higher_is_better\na,1,perhaps\n",
-    "a quote": 'row,mean\n"a,1\n',
-    "a fraction beside percents": "row,mean,n_test\nA,0.931,10000\nB,92.0,10000\n",
-    "a fraction of two decimals beside percents": "row,mean,n_test\nA,92.10,10000\nB,0.93,10000\n",
-    "a fraction beside percents without a test set": "row,mean\nA,0.9310\nB,92.0\nC,91.55\n",
-    "a fraction after a decimal comma": "row;mean;n_test\nA;0,931;10.000\nB;92,0;10.000\n",
-    "a fraction in one of two columns": (
-        "row,column,mean,n_test\nA,a,93.1,100\nB,a,92.0,100\nA,b,0.9,100\nB,b,88.0,100\n"
+    "empty": ("line 1", ""),
+    "no mean": ("column 'value'", "row,value\na,1\n"),
+    "misspelt mean": ("column 'maen'", "row,maen\na,1\n"),
+    "mean twice": ("column 'mean'", "mean,mean\n1,2\n"),
+    "decimal comma": ("line 2", "row,mean\na,93,1\n"),
+    "words": ("line 2: mean", "row,mean\na,good\n"),
+    "two points": ("line 2: mean", "row,mean\na,1.2.3\n"),
+    "nan": ("line 2: mean", "row,mean\na,nan\n"),
+    "inf": ("line 2: mean", "row,mean\na,inf\n"),
+    "beyond a float": ("line 2: mean", "row,mean\na,1e999\n"),
+    "a square": ("line 2: mean", "row,mean\na,93²\n"),
+    "no mean before a deviation": ("line 2: mean", "row,mean\na,± 2\n"),
+    "a cell twice": ("line 3", "row,mean\na,1\na,2\n"),
+    "no number": ("mean", "row,mean\na,\n"),
+    "negative std": ("line 2: std", "row,mean,std\na,1,-1\n"),
+    "half a run": ("line 2: n", "row,mean,n\na,1,2.5\n"),
+    "no images": ("line 2: n_test", "row,mean,n_test\na,1,0\n"),
+    "a share for a percentage": ("mean", "row,mean,n_test\na,0.93,100\nb,0.91,100\n"),
+    "neither yes nor no": ("line 2: higher_is_better", "row,mean,higher_is_better\na,1,perhaps\n"),
+    "a quote": ("line 2", 'row,mean\n"a,1\n'),
+    "a fraction beside percents": (
+        "line 2: mean",
+        "row,mean,n_test\nA,0.931,10000\nB,92.0,10000\n",
     ),
-    "an unknown separator": "sep=#\nrow#mean\na#1\n",
+    "a fraction of two decimals beside percents": (
+        "line 3: mean",
+        "row,mean,n_test\nA,92.10,10000\nB,0.93,10000\n",
+    ),
+    "a fraction beside percents without a test set": (
+        "line 2: mean",
+        "row,mean\nA,0.9310\nB,92.0\nC,91.55\n",
+    ),
+    "a fraction after a decimal comma": (
+        "line 2: mean",
+        "row;mean;n_test\nA;0,931;10.000\nB;92,0;10.000\n",
+    ),
+    "a fraction in one of two columns": (
+        (
+            "line 4: mean",
+            "row,column,mean,n_test\nA,a,93.1,100\nB,a,92.0,100\nA,b,0.9,100\nB,b,88.0,100\n",
+        )
+    ),
+    "an unknown separator": ("column 'sep=#'", "sep=#\nrow#mean\na#1\n"),
 }
 
 
 @pytest.mark.parametrize("wrong", WRONG)
 def test_a_wrong_table_is_refused(tmp_path: Path, refused: Refused, wrong: str) -> None:
-    with refused():
-        audited(tmp_path, WRONG[wrong])
+    place, table = WRONG[wrong]
+    with refused("numbers.csv", place):
+        audited(tmp_path, table)
 
 
 @pytest.mark.parametrize(

@@ -156,13 +156,15 @@ def test_every_search_ends(mean: str, std: str | None, images: int, said: str) -
 
 
 WRONG = [
-    *((mean, None, "100") for mean in ("abc", "101", "nan", "1e-30")),
-    ("50", "-1", "100"),
-    ("50", None, "0"),
+    *(("MEAN", (mean, None, "100")) for mean in ("abc", "101", "nan", "1e-30")),
+    ("STD", ("50", "-1", "100")),
+    ("--n-test", ("50", None, "0")),
 ]
 
 
-@pytest.mark.parametrize("wrong", WRONG)
-def test_wrong_calls_are_refused(refused: Refused, wrong: tuple[str, str | None, str]) -> None:
-    with refused():
-        of_one(*wrong)
+@pytest.mark.parametrize(("argument", "call"), WRONG)
+def test_wrong_calls_are_refused(
+    refused: Refused, argument: str, call: tuple[str, str | None, str]
+) -> None:
+    with refused("grim", argument):
+        of_one(*call)

@@ -74,18 +74,23 @@ def test_every_column_of_a_line_tells(tmp_path: Path, line: str, expected: str) 
 
 
 @pytest.mark.parametrize(
-    "line",
+    ("line", "column"),
     [
-        *("A|1,234||||", "A|1,234|12|||", "A|1.234|12|||", "A|1,234|||9,876|"),  # nothing tells
-        # one text, two readings
-        *("A|93.1||||10.000", "A|99,930||||10,000", "A|93,1|0.2|||", "A|1,234|0.5|12,5||"),
-        "A|93.1||||2.5",
+        ("A|1,234||||", "mean"),  # nothing tells
+        ("A|1,234|12|||", "mean"),
+        ("A|1.234|12|||", "mean"),
+        ("A|1,234|||9,876|", "mean"),
+        ("A|93.1||||10.000", "mean"),  # one text, two readings
+        ("A|99,930||||10,000", "n_test"),
+        ("A|93,1|0.2|||", "std"),
+        ("A|1,234|0.5|12,5||", "std"),
+        ("A|93.1||||2.5", "n_test"),
     ],
 )
 def test_numbers_that_do_not_tell_or_tell_opposite_are_refused(
-    tmp_path: Path, refused: Refused, line: str
+    tmp_path: Path, refused: Refused, line: str, column: str
 ) -> None:
-    with refused():
+    with refused("n.csv", "line 2", column):
         means(tmp_path, line)
 
 
@@ -96,7 +101,7 @@ def test_without_commas_between_fields_a_point_before_three_digits_is_asked_abou
     """A spreadsheet that writes 1.234 for a thousand puts semicolons between fields."""
     file = tmp_path / "n.csv"
     file.write_text(f"row{delimiter}mean\nA{delimiter}1.234\nB{delimiter}2.345\n")
-    with refused():
+    with refused("n.csv", "line 2", "mean"):
         table.read(file)
     for decimal, read in ((POINT, "1.234"), (COMMA, "1234")):
         assert str(table.read(file, decimal).cells[0].mean) == read
@@ -112,7 +117,7 @@ def test_a_text_that_the_given_convention_does_not_allow_is_refused(
 ) -> None:
     file = tmp_path / "n.csv"
     file.write_text(f"row;mean\nA;{text}\n")
-    with refused():
+    with refused("n.csv", "line 2", "mean"):
         table.read(file, POINT)
 
 

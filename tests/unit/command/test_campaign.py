@@ -4,6 +4,7 @@ import os
 import shutil
 import signal
 import subprocess
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -125,7 +126,7 @@ def test_time_that_is_over_and_a_signal_stop_snakemake_in_order_and_its_failure_
         campaign.run(plan, minutes=1, jobs=1)
     assert caught.value.status == 128 + signal.SIGTERM
     Snakemake(monkeypatch, "exit 1")
-    with refused():
+    with refused("campaign"):
         campaign.run(plan, minutes=1, jobs=1)
 
 
@@ -143,14 +144,14 @@ def test_a_snakemake_that_is_killed_is_a_failure(
 ) -> None:
     """By the system, for its memory, or by a person; of a part, while it makes what all share."""
     Snakemake(monkeypatch, f"kill -{name} $$")
-    with refused():
+    with refused("campaign"):
         campaign.run(plan, minutes=1, jobs=1, part=part)
 
 
 @pytest.mark.parametrize("count", [2, 3, 7])
 def test_parts_share_no_run_and_are_everything_together(plan: Plan, count: int) -> None:
     parts = [taken(plan, (number, count)) for number in range(1, count + 1)]
-    assert sorted(name for part in parts for name in part) == sorted(plan.runs)
+    assert sorted(chain.from_iterable(parts)) == sorted(plan.runs)
     assert max(map(len, parts)) - min(map(len, parts)) <= 1
     order = taken(plan)
     assert all(part == [name for name in order if name in part] for part in parts)
@@ -169,6 +170,6 @@ def test_a_part_stays_the_same_while_others_finish_their_runs(plan: Plan) -> Non
 
 @pytest.mark.parametrize("text", ["", "2", "0/8", "9/8", "1/0", "a/b", "1/2/3", "-1/2", "1 /2"])
 def test_a_part_that_is_none(refused: Refused, text: str) -> None:
-    with refused():
+    with refused("campaign", "--part"):
         campaign.part(text)
     assert campaign.part("2/8") == (2, 8)

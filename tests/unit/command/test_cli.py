@@ -1,10 +1,10 @@
 """`hypersphere`, its version, names as the plan and logs print them, and what each command writes and waits for."""
 
-import argparse
 import re
 import tomllib
 from collections.abc import Callable
 from importlib import metadata
+from itertools import chain
 from pathlib import Path
 from typing import Any
 from unittest.mock import Mock
@@ -23,7 +23,7 @@ from hypersphere.provenance import stop, tables
 from hypersphere.report import writer
 from hypersphere.training import pretrain
 
-from ...fixtures import Approve, Planned, Project, Refused
+from ...fixtures import Names, Planned, Project, Refused
 from ..statistics.world import World, at, claim
 
 pytestmark = pytest.mark.pythons
@@ -113,7 +113,7 @@ def test_a_file_that_is_no_run_is_refused_before_anything_is_written(
 
 
 def test_the_help_has_each_command_once_with_a_short_line_and_set_explains_itself_in_each() -> None:
-    grouped = [name for names in cli.GROUPS.values() for name in names]
+    grouped = [*chain.from_iterable(cli.GROUPS.values())]
     assert sorted(grouped) == sorted({*cli.COMMANDS, *audit.COMMANDS})
     top, commands = cli.parser()
     lines = top.format_help().splitlines()
@@ -152,9 +152,10 @@ def test_runs_and_batches_are_named_as_the_console_prints_them_and_runs_without_
     first = batch.runs[0]
     assert cli.find(plan, [first.name.rpartition("-")[0], first.name]) == ([], [first])
     assert cli.find(plan, [batch.id, first.name]) == ([batch], [first])
-    for wrong in (["simclr-defalt-cats-s0"], []):
-        with refused():
-            cli.find(plan, wrong)
+    with refused("no run 'simclr-defalt-cats-s0'"):
+        cli.find(plan, ["simclr-defalt-cats-s0"])
+    with refused("name runs or batches;"):
+        cli.find(plan, [])
     trained: list[str] = []
     monkeypatch.setattr(
         pretrain, "pretrain_batch", lambda plan, batch, save: trained.append(batch.id)
@@ -163,7 +164,7 @@ def test_runs_and_batches_are_named_as_the_console_prints_them_and_runs_without_
         pretrain, "pretrain", lambda plan, runs, save: trained.extend(run.name for run in runs)
     )
     for words in ([batch.id], [first.name]):
-        cli.pretrain(plan, argparse.Namespace(run=words, file=None, save_every=1.0))
+        cli.pretrain(plan, names=words, file=None, save_every=1.0)
     assert trained == [batch.id, first.name]
 
 
@@ -235,7 +236,7 @@ def test_an_artifact_is_its_tidy_tables_and_the_files_it_is_shown_in_and_its_cla
 
 
 def test_studies_are_drawn_without_any_run(
-    world: World, typed: Typed, monkeypatch: pytest.MonkeyPatch, approve: Approve
+    world: World, typed: Typed, monkeypatch: pytest.MonkeyPatch, names: Names
 ) -> None:
     """The made-up one has no drawing, so that drawing is replaced here."""
     drawn: list[tuple[str, str]] = []
@@ -260,34 +261,36 @@ def test_studies_are_drawn_without_any_run(
     world.claims(claim("a"), claim("s", artifact="figure", metric="steps", reported=7))
     assert typed("studies", "norms") == (0, ["norms: 1 artifact of exact studies drawn"], [])
     assert drawn == [("norms", "figure")]
-    approve(*typed("artifact", "norms/figure")[2])
+    (complaint,) = typed("artifact", "norms/figure")[2]
+    names(complaint, "hypersphere", "artifact")
     assert results(world) == {
         *(f"simulations/norms/{name}" for name in ("answers.csv", "manifest.json")),
     }
 
 
-def test_what_there_is_not_is_a_sentence(world: World, typed: Typed, approve: Approve) -> None:
-    for words in (
-        *(
-            "artifact norms/table9",
-            "artifact norms/tabel5",
-            "artifact norms/left",
-            "artifact lmcl/table5",
-        ),
-        *(
-            "simulate lmcl",
-            "prepare digit",
-            "pretrain",
-            "evaluate",
-            "studies lmcl",
-            "simulate norms",
-            "studies norms",
-        ),
-        *("claims --set scales=huge", "plna --verbose"),
-    ):
+UNKNOWN = {
+    "artifact norms/table9": "hypersphere: artifact: 'norms/table9'",
+    "artifact norms/tabel5": "hypersphere: artifact: 'norms/tabel5'",
+    "artifact norms/left": "hypersphere: artifact: norms/left",
+    "artifact lmcl/table5": "hypersphere: artifact: 'lmcl'",
+    "simulate lmcl": "hypersphere: simulate: 'lmcl'",
+    "prepare digit": "hypersphere: prepare: 'digit'",
+    "pretrain": "hypersphere: name runs or batches;",
+    "evaluate": "hypersphere: name runs or batches;",
+    "studies lmcl": "hypersphere: studies: 'lmcl'",
+    "simulate norms": "hypersphere: simulate: norms",
+    "studies norms": "hypersphere: studies: norms",
+    "claims --set scales=huge": "hypersphere: command line: scales",
+    "plna --verbose": "hypersphere: command: 'plna'",
+}
+"""What is typed, and what the sentence names."""
+
+
+def test_what_there_is_not_is_a_sentence(world: World, typed: Typed, names: Names) -> None:
+    for words, place in UNKNOWN.items():
         status, out, (complaint,) = typed(*words.split())
         assert (status, out) == (2, [])
-        approve(re.sub(r"\d+ names", "… names", complaint))
+        names(complaint, place)
         assert results(world) == set()
 
 
@@ -333,7 +336,7 @@ def test_minutes_are_passed_on(
 
 
 def test_a_damaged_evaluation_is_said_and_its_proof_is_gone(
-    world: World, typed: Typed, approve: Approve
+    world: World, typed: Typed, names: Names
 ) -> None:
     """So that it is measured again by the next Snakemake."""
     run = next(cell.run for cell in world.plan.artifacts["norms", "table5"] if cell.run)
@@ -341,6 +344,6 @@ def test_a_damaged_evaluation_is_said_and_its_proof_is_gone(
     path.write_text(path.read_text().replace("51", "99"))
     status, _, (complaint,) = typed("artifact", "norms/table5")
     assert status == 2
-    approve(complaint)
+    names(complaint, "hypersphere", path)
     assert not path.with_suffix(".json").exists()
     assert results(world) == set()

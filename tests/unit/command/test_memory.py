@@ -11,7 +11,7 @@ from hypersphere.config.plan import Plan
 from hypersphere.datasets.sizes import stated
 from hypersphere.training.memory import needed
 
-from ...fixtures import Approve, Planned, Refused
+from ...fixtures import Planned, Refused
 from .test_cost import TABLE
 
 BATCH = {"size": 256, "micro": 64}
@@ -34,24 +34,34 @@ def gigabytes(plan: Plan, parts: int) -> float:
 
 
 def test_a_run_that_does_not_fit_is_named_with_the_parts_that_do(
-    planned_runs: Callable[..., Plan], approve: Approve
+    planned_runs: Callable[..., Plan],
 ) -> None:
-    plan = planned_runs()
+    plan, texts = planned_runs(), []
     for room in (gigabytes(plan, 1), gigabytes(plan, 4), gigabytes(plan, 32) / 2):
         found = list(findings(plan, room))
         assert [len(one.misfits) for one in found] == (
             [0] if room == gigabytes(plan, 1) else [len(plan.runs), 0]
         )
-        approve(found[0].text)
+        texts.append(found[0].text)
+    fits, four, none = texts
+    assert "16.5 GB" in fits
+    for text in (four, none):
+        assert text.startswith(f"{next(iter(plan.runs))} and 1 run like it: ")
+    assert "batch.parts=4 " in four
+    assert "no number of batch.parts" in none
     parted = planned_runs({"run.batch": BATCH | {"parts": 4}})
     assert [one.misfits for one in findings(parted, gigabytes(plan, 4))] == [()]
 
 
-def test_what_is_not_counted_is_named(planned: Planned, approve: Approve) -> None:
+def test_what_is_not_counted_is_named(planned: Planned) -> None:
     """A set of unknown size; an encoder that refuses the images of its set."""
     unknown = {"dogs": {"source": {"name": "folder", "path": "mine", "size": 32}}}
-    for plan in (planned(datasets=unknown), planned(paper={"run.encoder": VIT})):
-        approve("\n".join(one.text for one in findings(plan, 1.0)))
+    first, *_ = findings(planned(datasets=unknown), 1.0)
+    assert "8 runs: the size of dogs is " in first.text
+    two = [one.text for one in findings(planned(paper={"run.encoder": VIT}), 1.0)]
+    assert len(two) == 2
+    for method, text in zip(("simclr", "simsiam"), two, strict=True):
+        assert f"8 runs: {method} with vit: encoder: vit: image_size " in text
 
 
 def test_cost_says_it_after_its_table(planned_runs: Callable[..., Plan]) -> None:
@@ -72,7 +82,7 @@ def test_a_rehearsal_fails_by_runs_that_do_not_fit(
     monkeypatch.setattr(rehearse, "ProcessPoolExecutor", Steps)
     assert "memory" in list(rehearse.lines(plan, 80))[-1]
     assert not any("memory" in line for line in rehearse.lines(plan))
-    with refused():
+    with refused("rehearse"):
         list(rehearse.lines(plan, gigabytes(plan, 4)))
 
 

@@ -2,8 +2,8 @@
 
 import math
 import shutil
-from argparse import Namespace
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 
 import pandas as pd
@@ -11,7 +11,7 @@ import pytest
 
 from hypersphere.audit import command as audit
 from hypersphere.command import cli
-from hypersphere.config import claims, project, questions, texts
+from hypersphere.config import claims, project, questions, sentences, texts
 from hypersphere.config import plan as planning
 from hypersphere.config.plan import Plan
 from hypersphere.config.project import Config
@@ -33,7 +33,7 @@ def root(config_root: Path) -> Path:
 
 
 def write(config: Config, name: str, parent: Path | None = None) -> Path:
-    cli.new_paper(config, Namespace(name=name, parent=parent))
+    cli.new_paper(config, name, parent)
     return (parent or config.root / project.PAPERS) / name
 
 
@@ -50,7 +50,7 @@ def test_the_written_folder_is_a_whole_document_and_leaves_no_trace(root: Path) 
     )
     said = read_mapping(plan.config.sentences_file("mine"))
     assert said.keys() <= {one.id for one in listed}
-    assert all(claims.Sentence.model_validate(one) for one in said.values())
+    assert all(sentences.Sentence.model_validate(one) for one in said.values())
     assert questions.load(plan.config)["mine_temperature"][0] == folder / "findings.yaml"
     (folder / "claims.csv").unlink()  # the document is made without claims, and others are judged
     plan = planning.make(root, {})
@@ -106,9 +106,7 @@ def test_documents_of_any_name_pass_the_plan_and_each_has_jobs_of_its_own(writte
     runs = [sorted(written.runs_of(name, "table1")) for name in NAMES]
     assert runs == [runs[0]] * len(NAMES)
     assert len(runs[0]) == 2 * 2
-    assert {key for keys in written.drawn_together.values() for key in keys} == set(
-        written.chosen_artifacts
-    )
+    assert {*chain.from_iterable(written.drawn_together.values())} == set(written.chosen_artifacts)
     only = written.config.settings.model_copy(update={"only": [*written.config.papers]})
     alone = replace(written, config=written.config.model_copy(update={"settings": only}))
     for plan in (written, alone):
@@ -203,7 +201,8 @@ def test_a_name_that_clashes_is_refused_before_anything_is_written(
     (root / project.PAPERS / "draft").mkdir()
     config, before = project.load(root, {}), sorted(root.rglob("*"))
     for name in CLASHES:
-        with refused():
+        exists = name.casefold() == "draft"
+        with refused("new-paper", "papers/draft" if exists else "name"):
             write(config, name)
         with pytest.raises(HypersphereError):
             write(
@@ -239,35 +238,37 @@ def test_a_folder_elsewhere_is_made_below_the_home_or_refused(
     config = project.load(root, {})
     monkeypatch.setenv("HOME", str(root / "home"))
     arguments = cli.parser()[0].parse_args(["new-paper", "mine", "--in=~/work"])
-    cli.new_paper(config, arguments)
+    cli.new_paper(config, arguments.name, arguments.parent)
     assert (root / "home" / "work" / "mine" / "paper.yaml").is_file()
-    with refused():
+    with refused("new-paper", "home/work/mine"):
         write(config, "Mine", root / "home" / "work")
     (root / "file").write_text("")
-    with refused():
+    with refused("file/mine"):
         write(config, "mine", root / "file")
 
 
-@pytest.mark.parametrize("name", ["class", "con", "several"])
+@pytest.mark.parametrize(
+    ("name", "field"), [("class", ["paper"]), ("con", ["paper"]), ("several", [])]
+)
 def test_a_folder_of_such_a_name_is_refused_where_it_is_read(
-    root: Path, refused: Refused, name: str
+    root: Path, refused: Refused, name: str, field: list[str]
 ) -> None:
     """Somebody copied a folder by hand."""
     folder = write(project.load(root, {}), "mine").rename(root / project.PAPERS / name)
     paper = folder / "paper.yaml"
     paper.write_text(paper.read_text().replace("paper: mine", f"paper: '{name}'"))
-    with refused():
+    with refused(f"papers/{name}/paper.yaml", *field):
         project.load(root, {})
 
 
 def test_two_documents_of_one_name_are_refused(root: Path, refused: Refused) -> None:
     """Case makes no difference: on some file systems their results would lie in one folder."""
     copy = shutil.copytree(write(project.load(root, {}), "mine"), root / "copy" / "mine")
-    with refused():
+    with refused("copy/mine/paper.yaml"):
         project.load(root, {"papers": [str(copy)]})
     other = copy.rename(copy.with_name("Mine"))
-    with refused():
+    with refused("copy/Mine/paper.yaml"):
         project.load(root, {"papers": [str(other)]})
     (other / "paper.yaml").unlink()
-    with refused():
+    with refused("command line", "papers", "copy/Mine"):
         project.load(root, {"papers": [str(other)]})

@@ -12,47 +12,71 @@ from hypersphere.config import plan as planning
 from hypersphere.config.plan import Plan
 from hypersphere.errors import HypersphereError
 
-from ...fixtures import Approve
 from ..statistics.world import PAPER, World
 
 
 @pytest.fixture
-def listed(monkeypatch: pytest.MonkeyPatch, approve: Approve) -> Callable[..., None]:
-    """``listed(plan, verbose)``: what is said of a plan, with these words of Snakemake, is approved."""
+def listed(monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[str]]:
+    """``listed(plan, verbose)``: what is said of a plan, with these words of Snakemake, by line and without spaces."""
+    said = "Building DAG\nJob stats: 2\nJob stats: 2\nReasons: code"
+    monkeypatch.setattr(preview, "dry_run", lambda root, overrides, briefly: said)
 
-    def show(plan: Plan, verbose: bool = False) -> None:
-        said = "Building DAG\nJob stats: 2\nJob stats: 2\nReasons: code"
-        monkeypatch.setattr(preview, "dry_run", lambda root, overrides, briefly: said)
-        approve("\n".join(preview.lines(plan, verbose)))
+    def lines(plan: Plan, verbose: bool = False) -> list[str]:
+        text = "\n".join(preview.lines(plan, verbose))
+        return [" ".join(line.split()) for line in text.splitlines()]
 
-    return show
+    return lines
 
 
 def test_a_summary_is_a_few_lines_and_more_is_listed_if_asked_for(
-    tiny_root: Path, listed: Callable[..., None]
+    tiny_root: Path, listed: Callable[..., list[str]]
 ) -> None:
     """Ten runs, of which one is finished, and then one damaged and one begun; and what only is not made."""
     plan = planning.make(tiny_root)
     done, damaged, begun, *_ = plan.runs
     files.write_sealed(plan.run_folder(done) / "manifest.json", {"status": "finished", "files": {}})
-    listed(plan)
-    listed(planning.make(tiny_root, {"only": ["lecture/every_method"]}))
+    short = listed(plan)
+    assert "artifacts 5 from runs, 3 from exact studies, 2 not made" in short
+    assert "runs 1 finished, 9 missing (in 4 batches)" in short
+    assert not [line for line in short if done in line]
+    assert short.count("Job stats: 2") == 1
+    nothing = listed(planning.make(tiny_root, {"only": ["lecture/every_method"]}))
+    assert "artifacts 0 from runs, 0 from exact studies, 1 not made" in nothing
+    assert "not made lecture/every_method: left out at this scale" in nothing
     files.write_text(plan.run_folder(damaged) / "manifest.json", "{")
     files.write_text(plan.run_folder(begun) / "unfinished-0a1b2c3d" / "resume.safetensors", "")
-    listed(plan, verbose=True)
+    long = listed(plan, verbose=True)
+    assert "runs 1 finished, 1 damaged, 1 begun, 7 missing (in 4 batches)" in long
+    states = dict.fromkeys(plan.runs, "missing") | {
+        done: "finished",
+        damaged: "damaged",
+        begun: "begun",
+    }
+    assert {f"{state} {run}" for run, state in states.items()} <= {*long}
+    assert "lecture/every_method not made: left out at this scale" in long
+    assert long[-1] == "Reasons: code"
 
 
-@pytest.mark.parametrize("only", ["lecture/supervised_knn", "embedding_norms/fig6"])
+@pytest.mark.parametrize(
+    ("only", "runs"),
+    [
+        ("lecture/supervised_knn", "runs 1 missing (in 1 batches)"),
+        ("embedding_norms/fig6", "runs none"),
+    ],
+)
 def test_only_what_is_asked_for_is_listed(
-    project_root: Path, listed: Callable[..., None], only: str
+    project_root: Path, listed: Callable[..., list[str]], only: str, runs: str
 ) -> None:
     """One artifact has a run of its own, others share twenty; an exact study has none."""
     assert len(planning.make(project_root).runs) == 21
-    listed(planning.make(project_root, {"only": [only]}), verbose=True)
+    lines = listed(planning.make(project_root, {"only": [only]}), verbose=True)
+    assert runs in lines
+    listed_artifacts = [line for line in lines if line.startswith(("lecture/", "embedding_norms/"))]
+    assert all(line.startswith(f"{only} ") for line in listed_artifacts)
 
 
 def test_every_artifact_is_listed_with_what_is_missing(
-    tmp_path: Path, listed: Callable[..., None]
+    tmp_path: Path, listed: Callable[..., list[str]]
 ) -> None:
     """Points of table 5: four rows by four datasets, of which two have data here; three seeds each.
 
@@ -61,7 +85,16 @@ def test_every_artifact_is_listed_with_what_is_missing(
     artifacts = PAPER["artifacts"] | {
         "near": PAPER["artifacts"]["epochs"] | {"x": {"epoch": [50, 51]}}
     }
-    listed(World(tmp_path, level="quick", paper={"artifacts": artifacts}).plan, verbose=True)
+    plan = World(tmp_path, level="quick", paper={"artifacts": artifacts}).plan
+    lines = listed(plan, verbose=True)
+    table5, near = "norms/table5 16 cells, 8 measured by 24 runs", "norms/near 4 cells, 2 measured"
+    reasons = "nothing stands for flowers at this scale; no loader for far yet"
+    assert f"{table5}; 8 not: {reasons}" in lines
+    assert "norms/sentences not made: runs on text" in lines
+    (shown,) = [line for line in lines if line.startswith(near)]
+    assert shown.count("epoch=50") == 2
+    assert len([line for line in lines if line.startswith("missing ")]) == len(plan.runs)
+    assert "runs that cannot be measured yet (12)" in lines
 
 
 SAID = {

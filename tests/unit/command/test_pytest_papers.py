@@ -3,7 +3,6 @@
 import os
 import subprocess
 import sys
-from argparse import Namespace
 from pathlib import Path
 
 from hypersphere.command import cli
@@ -13,7 +12,7 @@ from ...golden.released import configured
 
 def test_the_tests_that_new_paper_writes_pass_in_any_folder(tmp_path: Path) -> None:
     """The control: without the plug-in nothing is called ``papers.waves``."""
-    cli.new_paper(configured(), Namespace(name="waves", parent=tmp_path))
+    cli.new_paper(configured(), "waves", tmp_path)
     alone = os.environ | {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
     alone.pop("PYTHONPATH", None)
     for plug_in, said in (

@@ -53,7 +53,7 @@ def test_a_run_that_would_fail_is_named_with_its_reason_and_ends_the_command_wit
     monkeypatch.setattr(rehearse, "step", lambda *_: too_small)
     monkeypatch.setattr(rehearse, "ProcessPoolExecutor", lambda **_: ThreadPoolExecutor(1))
     said: list[str] = []
-    with refused():
+    with refused("rehearse"):
         # what came before the error stays
         said.extend(rehearse.lines(planning.make(ROOT, ONLY | {"seeds": [0, 1]})))
     assert (
@@ -74,5 +74,5 @@ def test_a_folder_for_temporary_files_that_cannot_be_used_is_no_fault_of_a_run(
     monkeypatch.setattr(
         trial.loop, "train", Mock(side_effect=OSError(errno.ENOSPC, "No space left on device"))
     )
-    with refused():
+    with refused("TMPDIR", "FOLDER" if full else "gone"):
         rehearse.step(run, DIGITS)

@@ -22,23 +22,37 @@ def answering(status: int, text: str) -> Callable[..., subprocess.CompletedProce
 DAMAGED = HypersphereError(
     "results/tiny/runs/a/encoder.safetensors: the file's bytes differ from its manifest"
 )
-SPOILS: dict[str, Callable[[pytest.MonkeyPatch, dict[str, str]], object]] = {
-    "no git": lambda patch, said: patch.setattr(release.subprocess, "run", answering(128, "")),
-    "uncommitted": lambda patch, said: patch.setattr(
-        release.subprocess, "run", answering(0, " M Makefile\n?? x\n")
+SPOILS: dict[str, tuple[str, Callable[[pytest.MonkeyPatch, dict[str, str]], object]]] = {
+    "no git": (
+        "FOLDER",
+        lambda patch, said: patch.setattr(release.subprocess, "run", answering(128, "")),
     ),
-    "no remote": lambda patch, said: said.update(list=""),
-    "unfinished": lambda patch, said: patch.setattr(
-        restore.preview, "dry_run", lambda *_: "Job stats: 1"
+    "uncommitted": (
+        "Makefile",
+        lambda patch, said: patch.setattr(
+            release.subprocess, "run", answering(0, " M Makefile\n?? x\n")
+        ),
     ),
-    "damaged": lambda patch, said: patch.setattr(
-        release.verify, "verify", Mock(side_effect=DAMAGED)
+    "no remote": (".dvc/config", lambda patch, said: said.update(list="")),
+    "unfinished": (
+        "results/tiny",
+        lambda patch, said: patch.setattr(restore.preview, "dry_run", lambda *_: "Job stats: 1"),
     ),
-    "changed meanwhile": lambda patch, said: said.update(
-        status='{"data": [{"changed deps": {"papers": "modified"}}]}'
+    "damaged": (
+        "results/tiny/runs/a/encoder.safetensors",
+        lambda patch, said: patch.setattr(release.verify, "verify", Mock(side_effect=DAMAGED)),
     ),
-    "failed push": lambda patch, said: patch.setattr(
-        restore, "move", Mock(side_effect=HypersphereError("dvc push"))
+    "changed meanwhile": (
+        "papers",
+        lambda patch, said: said.update(
+            status='{"data": [{"changed deps": {"papers": "modified"}}]}'
+        ),
+    ),
+    "failed push": (
+        "dvc push",
+        lambda patch, said: patch.setattr(
+            restore, "move", Mock(side_effect=HypersphereError("dvc push: failed"))
+        ),
     ),
 }
 RECORDED = ("changed meanwhile", "failed push", "")
@@ -69,8 +83,9 @@ def test_what_is_not_committed_finished_and_verified_is_refused(
     monkeypatch.setattr(restore.preview, "dry_run", lambda *_: "Nothing to be done (all is there).")
     plan = planning.make(tiny_root)
     if spoil:
-        SPOILS[spoil](monkeypatch, said)
-        with refused():
+        place, harm = SPOILS[spoil]
+        harm(monkeypatch, said)
+        with refused(place):
             release.release(plan)
     else:
         release.release(plan)
@@ -84,5 +99,5 @@ def test_what_is_not_committed_finished_and_verified_is_refused(
 def test_another_scale_than_that_of_the_configuration_is_refused(
     tiny_root: Path, refused: Refused
 ) -> None:
-    with refused():
+    with refused("config/config.yaml", "scale"):
         release.release(planning.make(tiny_root, {"scale": "quick"}))

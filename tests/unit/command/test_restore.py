@@ -17,21 +17,26 @@ from ...fixtures import Refused
 LOCK = "stages:\n  runs:\n    outs:\n    - path: results/tiny/runs\n"
 
 
-OTHER_CODE = HypersphereError("code: not that of this checkout")
+OTHER_CODE = HypersphereError("code: differs from this checkout")
 CHANGED = json.dumps(
     {"runs": [{"changed deps": {"src/hypersphere": "modified"}}, "always changed"]}
 )
-SPOILS: dict[str, Callable[[pytest.MonkeyPatch, dict[str, str]], object]] = {
-    "no remote": lambda patch, said: said.update(list=""),
-    "a failed pull": lambda patch, said: patch.setattr(
-        restore.subprocess, "run", lambda command, **_: subprocess.CompletedProcess(command, 1)
+SPOILS: dict[str, tuple[str, Callable[[pytest.MonkeyPatch, dict[str, str]], object]]] = {
+    "no remote": (".dvc/config", lambda patch, said: said.update(list="")),
+    "a failed pull": (
+        "dvc pull",
+        lambda patch, said: patch.setattr(
+            restore.subprocess, "run", lambda command, **_: subprocess.CompletedProcess(command, 1)
+        ),
     ),
-    "changed sources": lambda patch, said: said.update(status=CHANGED),
-    "other code": lambda patch, said: patch.setattr(
-        restore.verify, "verify", Mock(side_effect=OTHER_CODE)
+    "changed sources": ("src/hypersphere", lambda patch, said: said.update(status=CHANGED)),
+    "other code": (
+        "code",
+        lambda patch, said: patch.setattr(restore.verify, "verify", Mock(side_effect=OTHER_CODE)),
     ),
-    "work left": lambda patch, said: patch.setattr(
-        restore.preview, "dry_run", lambda *_: "Job stats: 1"
+    "work left": (
+        "results/tiny",
+        lambda patch, said: patch.setattr(restore.preview, "dry_run", lambda *_: "Job stats: 1"),
     ),
 }
 
@@ -56,8 +61,9 @@ def test_what_is_not_as_released_is_refused(
     monkeypatch.setattr(restore.verify, "verify", lambda plan, rerun, rebuild: None)
     monkeypatch.setattr(restore.preview, "dry_run", lambda *_: "Nothing to be done (all is there).")
     if spoil:
-        SPOILS[spoil](monkeypatch, said)
-        with refused():
+        place, harm = SPOILS[spoil]
+        harm(monkeypatch, said)
+        with refused(place):
             restore.restore(planning.make(tiny_root))
     else:
         restore.restore(planning.make(tiny_root))
@@ -67,17 +73,26 @@ def test_what_is_not_as_released_is_refused(
 
 
 @pytest.mark.parametrize(
-    ("scale", "lock"),
-    [("tiny", None), ("tiny", LOCK.replace("tiny", "paper")), ("quick", LOCK)],
+    ("scale", "lock", "place"),
+    [
+        ("tiny", None, "dvc.lock"),
+        ("tiny", LOCK.replace("tiny", "paper"), "dvc.lock"),
+        ("quick", LOCK, "config/config.yaml: scale"),
+    ],
     ids=["no lock", "of another scale", "another scale"],
 )
 def test_without_a_release_of_this_scale_nothing_is_asked_of_dvc(
-    tiny_root: Path, monkeypatch: pytest.MonkeyPatch, scale: str, lock: str | None, refused: Refused
+    tiny_root: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    refused: Refused,
+    scale: str,
+    lock: str | None,
+    place: str,
 ) -> None:
     monkeypatch.setattr(restore, "call", lambda *arguments: pytest.fail("asked"))
     if lock:
         (tiny_root / "dvc.lock").write_text(lock)
-    with refused():
+    with refused(place):
         restore.restore(planning.make(tiny_root, {"scale": scale}))
 
 

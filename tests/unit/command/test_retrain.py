@@ -92,11 +92,12 @@ def test_a_name_is_a_run_or_the_beginning_of_one_alone(
     assert retrain.find(config, recorded[:-1]) == ("tiny", recorded)
     assert retrain.find(load(tiny_root, {"scale": "tiny"}), recorded) == ("tiny", recorded)
     for wrong in (recorded.partition("-")[0], f"x{recorded[1:]}", "no such thing"):
-        with refused():
+        with refused("retrain", "evidence/tiny"):
             retrain.find(config, wrong)
     for elsewhere in ({"scale": "quick"}, {"epochs": 3}):
-        with refused():
-            retrain.find(load(tiny_root, elsewhere), recorded)
+        nothing = load(tiny_root, elsewhere)
+        with refused("retrain", nothing.evidence):
+            retrain.find(nothing, recorded)
 
 
 def test_a_run_that_confirms_a_study_has_its_plan_where_it_is_trained_alone(tmp_path: Path) -> None:
@@ -117,5 +118,5 @@ def test_a_run_that_nothing_asks_for_any_more_is_refused(
     tiny_root: Path, recorded: str, refused: Refused, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(retrain, "find", lambda config, name: retrain.Recorded("tiny", name))
-    with refused():
+    with refused("retrain", "simclr-default-upright-s0-9c19cc459"):
         retrain.retrain(load(tiny_root, {}), f"{recorded}9", None)

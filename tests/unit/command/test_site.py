@@ -11,7 +11,7 @@ import pytest
 import hypersphere.config
 from hypersphere.command import cli, site
 from hypersphere.config import registry
-from hypersphere.config.claims import load_errata
+from hypersphere.config.errata import load_errata
 from hypersphere.config.validation import Strict
 from hypersphere.exact import theorems as theory
 from hypersphere.files import write_text

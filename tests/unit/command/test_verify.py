@@ -46,7 +46,7 @@ def test_a_snakemake_that_fails_is_a_sentence(
                 return subprocess.CompletedProcess([], status, left, "")
 
             monkeypatch.setattr(preview, "snakemake", failing)
-            with refused():
+            with refused("results/quick" if logs != "no log" else "snakemake"):
                 verify._rebuild(plan)
 
 
@@ -106,7 +106,7 @@ def test_a_full_folder_for_temporary_files_is_named_and_no_result_is_said_to_be_
     for place, name, full in ((preview, "snakemake", in_a_job), (shutil, "copytree", at_once)):
         with monkeypatch.context() as patch:
             patch.setattr(place, name, full)
-            with refused():
+            with refused("TMPDIR", "temporary"):
                 verify._rebuild(plan)
             with pytest.raises(HypersphereError) as caught:
                 verify._rebuild(plan)

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable
 from functools import cache
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +14,11 @@ from hypersphere.config.claims import (
     SIGNS,
     Claim,
     load,
-    load_errata,
     why_not_made,
     why_not_measured,
 )
 from hypersphere.config.coordinates import text
+from hypersphere.config.errata import load_errata
 from hypersphere.config.measures import MEASURES
 from hypersphere.exact import theorems
 
@@ -68,26 +69,26 @@ def test_a_baseline_is_a_variant_or_the_coordinates_that_differ(
 
 HEADER = f"id,kind,origin,{FIELDS}"
 UNREADABLE = {
-    "empty": "",
-    "two columns": "id,kind\n",
-    "one more": f"{HEADER},note\n",
-    "a derived one": f"{HEADER},level\n",
-    "one less": HEADER.replace(",origin", ""),
-    "one twice": f"{HEADER},kind\n",
-    "short": f"{HEADER}\na,value\n",
-    "long": f"{HEADER}\n{'x,' * 16}x\n",
-    "huge": f"{HEADER}\n{'x' * 200_000}\n",
-    "quotes": f'{HEADER}\n"a"b\n',
-    "latin1": f"{HEADER}\ncaf\udce9\n",
+    "empty": ("p.csv: line 1", ""),
+    "two columns": ("p.csv: line 1", "id,kind\n"),
+    "one more": ("p.csv: line 1", f"{HEADER},note\n"),
+    "a derived one": ("p.csv: line 1", f"{HEADER},level\n"),
+    "one less": ("p.csv: line 1", HEADER.replace(",origin", "")),
+    "one twice": ("p.csv: line 1", f"{HEADER},kind\n"),
+    "short": ("p.csv: line 2", f"{HEADER}\na,value\n"),
+    "long": ("p.csv: line 2", f"{HEADER}\n{'x,' * 16}x\n"),
+    "huge": ("p.csv: line 2", f"{HEADER}\n{'x' * 200_000}\n"),
+    "quotes": ("p.csv: line 2", f'{HEADER}\n"a"b\n'),
+    "latin1": ("p.csv", f"{HEADER}\ncaf\udce9\n"),
 }
 
 
-@pytest.mark.parametrize("content", UNREADABLE.values(), ids=UNREADABLE)
+@pytest.mark.parametrize(("place", "content"), UNREADABLE.values(), ids=UNREADABLE)
 def test_a_file_of_claims_that_cannot_be_read(
-    tmp_path: Path, refused: Refused, content: str
+    tmp_path: Path, refused: Refused, place: str, content: str
 ) -> None:
     (tmp_path / "p.csv").write_text(content, errors="surrogateescape")
-    with refused():
+    with refused(place):
         load(tmp_path / "p.csv")
 
 
@@ -280,7 +281,7 @@ def test_what_can_be_executed_is_shown_by_tests_and_statements_that_exist(
         statement.id for paper in CONFIG.papers for statement in theorems.statements(CONFIG, paper)
     }
     known |= {claim.id for claim in claims()}
-    named = [name for entry in LEDGER for name in entry.tests]
+    named = [*chain.from_iterable(entry.tests for entry in LEDGER)]
     assert len(named) > 100
     assert missing_tests([name for name in named if name not in known]) == []
     assert [

@@ -104,7 +104,7 @@ def test_a_value_has_one_form(value: Any, one_form: str) -> None:
     ],
 )
 def test_what_is_not_key_and_value_or_twice_is_said(refused: Refused, wrong: str) -> None:
-    with refused():
+    with refused("p.csv", "setting"):
         coordinates.parse(wrong, "p.csv: setting")
 
 
@@ -117,15 +117,18 @@ def test_a_product_varies_its_last_key_fastest() -> None:
 
 
 @pytest.mark.parametrize(
-    "axis",
+    ("point", "axis"),
     [
-        {"epoch": [10, 10.0]},
-        [{"epoch": 10}, {"epoch": [5, 10]}],
-        [{"method": "simclr", "variant": "cut"}, {"method.variant": "simclr.cut"}],
-        {"method.variant": ["simclr"]},
+        ("epoch=10", {"epoch": [10, 10.0]}),
+        ("epoch=10", [{"epoch": 10}, {"epoch": [5, 10]}]),
+        (
+            "method=simclr;variant=cut",
+            [{"method": "simclr", "variant": "cut"}, {"method.variant": "simclr.cut"}],
+        ),
+        ("'simclr'", {"method.variant": ["simclr"]}),
     ],
     ids=str,
 )
-def test_a_point_twice_or_half_is_said(refused: Refused, axis: Any) -> None:
-    with refused(ValueError):
+def test_a_point_twice_or_half_is_said(refused: Refused, point: str, axis: Any) -> None:
+    with refused(point, kind=ValueError):
         coordinates.points(axis)

@@ -49,18 +49,18 @@ def test_every_measure_of_a_probe_is_in_the_table(probe: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("old", "new"),
+    ("field", "old", "new"),
     [
-        (",higher,1,", ",best,1,"),
-        (",kNN accuracy,%,1,", ",kNN accuracy,%,x,"),
-        (",kNN accuracy,%,1,", ",kNN accuracy,%,1000000000000,"),
-        (",kNN accuracy,%,1,", ",kNN accuracy,%,16,"),
+        ("better", ",higher,1,", ",best,1,"),
+        ("decimals", ",kNN accuracy,%,1,", ",kNN accuracy,%,x,"),
+        ("decimals", ",kNN accuracy,%,1,", ",kNN accuracy,%,1000000000000,"),
+        ("decimals", ",kNN accuracy,%,1,", ",kNN accuracy,%,16,"),
     ],
 )
 def test_a_wrong_row_of_the_table_is_named(
-    tmp_path: Path, old: str, new: str, refused: Refused
+    tmp_path: Path, field: str, old: str, new: str, refused: Refused
 ) -> None:
     file = tmp_path / "measures.csv"
     file.write_text(FILE.read_text().replace(old, new))
-    with refused():
+    with refused("measures.csv", f"knn_top1.{field}"):
         read(file)

@@ -83,13 +83,19 @@ def test_a_study_says_which_plug_in_it_lacks(
 
 
 @pytest.mark.parametrize(
-    "text", ["STATEMENTS = (nobody,)\n", "import nobody_at_all\n", "ANOTHER = 1\n", "A = (\n"]
+    ("text", "place"),
+    [
+        ("STATEMENTS = (nobody,)\n", ["line 1", "NameError"]),
+        ("import nobody_at_all\n", ["line 1", "ModuleNotFoundError"]),
+        ("ANOTHER = 1\n", []),
+        ("A = (\n", ["line 1", "SyntaxError"]),
+    ],
 )
 def test_what_is_wrong_in_a_papers_code_is_one_sentence(
-    tmp_path: Path, refused: Refused, text: str
+    tmp_path: Path, refused: Refused, text: str, place: list[str]
 ) -> None:
     paper_code.admit({"mine": folder(tmp_path / "mine", theorems=text)})
-    with refused():
+    with refused("mine/theorems.py", *place):
         paper_code.load("papers.mine.theorems", "STATEMENTS")
 
 
@@ -100,8 +106,9 @@ def test_an_error_of_a_papers_code_names_the_file_its_last_line_there_and_what_w
     code = "import math\n\n\ndef own():\n    return 1 // 0\n\n\ndef called():\n    return math.sqrt(-1)\n"
     paper_code.admit({"mine": folder(tmp_path / "mine", theorems=code)})
     file = tmp_path / "mine" / "theorems.py"
-    for name in ("own", "called"):
-        with refused(), paper_code.blaming(file, "mine.lemma"):
+    for name, line, error in (("own", 5, "ZeroDivisionError"), ("called", 9, "ValueError")):
+        place = "mine/theorems.py", f"line {line}", "mine.lemma", error
+        with refused(*place), paper_code.blaming(file, "mine.lemma"):
             paper_code.load("papers.mine.theorems", name)()
     with pytest.raises(HypersphereError, match=r"^said$"), paper_code.blaming(file, "mine.lemma"):
         raise HypersphereError("said")

@@ -100,7 +100,7 @@ def test_a_constant_that_is_no_literal_is_refused(
     install: Install, refused: Refused, text: str
 ) -> None:
     install("first", {"objectives/tug.py": f"{text}\n{loss('tug')['objectives/tug.py']}"})
-    with refused():
+    with refused("first/first/objectives/tug.py"):
         registry.read_constant("objectives", "tug", "GIVES", ())
 
 
@@ -133,28 +133,28 @@ def test_trainers_kinds_of_artifacts_and_measures(install: Install, refused: Ref
         "warmth" in sources.closure(["hypersphere.config.measures"])["hypersphere.config.measures"]
     )
     (folder / "measures.csv").write_text(table.replace("warmth,warmth", "knn_top1,warmth"))
-    with refused():
+    with refused("first/first/measures.csv"):
         measures._all()
 
 
 @pytest.mark.parametrize(
-    "files",
+    ("name", "files"),
     [
-        loss("tug"),  # first has one too
-        loss("nt_xent"),
-        loss("pull", "np.float64"),
-        loss("pull", "Positive"),
-        loss("pull", "float", "DEFAULT"),
-        {"objectives/pull.py": "def pull(:\n"},
+        ("tug", loss("tug")),  # first has one too
+        ("nt_xent", loss("nt_xent")),
+        ("pull", loss("pull", "np.float64")),
+        ("pull", loss("pull", "Positive")),
+        ("pull", loss("pull", "float", "DEFAULT")),
+        ("pull", {"objectives/pull.py": "def pull(:\n"}),
     ],
     ids=["taken", "ours", "other annotation", "unknown annotation", "unknown default", "no Python"],
 )
 def test_a_component_that_cannot_be_read_is_said(
-    install: Install, refused: Refused, files: dict[str, str]
+    install: Install, refused: Refused, name: str, files: dict[str, str]
 ) -> None:
     install("first", loss("tug"))
     install("second", files)
-    with refused():
+    with refused(f"second/second/objectives/{name}.py"):
         registry.schema("objectives", "pull")
 
 
@@ -165,7 +165,7 @@ def test_an_entry_point_that_names_no_package_is_said(
     install: Install, entry: str, refused: Refused
 ) -> None:
     install("first", {}, entry)
-    with refused():
+    with refused("first-dist"):
         registry.packages()
 
 

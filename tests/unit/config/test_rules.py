@@ -5,7 +5,6 @@ import json
 from hypersphere.config import rules
 from hypersphere.config.rules import RESULTS, Answer, Verdict
 
-from ...fixtures import Approve
 from ...golden.released import ROOT
 
 
@@ -21,12 +20,24 @@ def test_margin_and_level_are_as_the_design_states_them() -> None:
     assert found.alpha == 0.05  # in binary 1 - 0.95 is 0.050000000000000044
 
 
-def test_colours(approve: Approve) -> None:
-    for tone in ("agree", "disagree", "neutral"):
-        approve(
-            f"{tone}: {', '.join(verdict for verdict in Verdict if verdict.answer.tone == tone)}"
-        )
-    approve(f"settles: {', '.join(verdict for verdict in Verdict if verdict.settles)}")
+AGREE = {
+    "reproduced",
+    "exact",
+    "exact (erratum)",
+    "no counterexample",
+    "no counterexample (erratum)",
+    "diverged as published",
+}
+DISAGREE = {"not reproduced", "refuted"}
+
+
+def test_colours() -> None:
+    """What agrees and what disagrees settles a claim, and so does a direction; the rest is neutral."""
+    assert {verdict for verdict in Verdict if verdict.answer.tone == "agree"} == AGREE
+    assert {verdict for verdict in Verdict if verdict.answer.tone == "disagree"} == DISAGREE
+    assert {verdict.answer.tone for verdict in Verdict} == {"agree", "disagree", "neutral"}
+    settling = {verdict for verdict in Verdict if verdict.settles}
+    assert settling == AGREE | DISAGREE | {"direction only"}
     assert json.dumps([Verdict.NOT_RUN]) == '["not run"]' == f'["{Verdict.NOT_RUN}"]'
 
 

@@ -167,12 +167,22 @@ def test_what_is_typed_after_set_reaches_every_target_whole(
 
 
 @pytest.mark.parametrize(
-    "typed", ["epochs", "'epochs=3", 'data_root="/a', "data_root=/o'brien", "=3 ; x", "epochs:3"]
+    ("typed", "named"),
+    [
+        ("epochs", ["epochs"]),
+        ("'epochs=3", ["SET='epochs=3"]),
+        ('data_root="/a', ['SET=data_root="/a']),
+        ("data_root=/o'brien", ["SET=data_root=/o'brien"]),
+        ("=3 ; x", []),
+        ("epochs:3", ["epochs:3"]),
+    ],
 )
 @pytest.mark.parametrize("target", ["plan", "reproduce"])
-def test_what_is_no_setting_is_one_sentence(typed: str, target: str, refused: Refused) -> None:
+def test_what_is_no_setting_is_one_sentence(
+    typed: str, named: list[str], target: str, refused: Refused
+) -> None:
     """Snakemake would end in a traceback, so make hands it all settings as one."""
-    with refused():
+    with refused("command line", *named):
         found = made(target, typed)
         cfg.load(ROOT, found)
 

@@ -15,50 +15,61 @@ from .miniatures import SPLITS, noise, picture, write
 
 DATASET: dict[str, Any] = {"name": "mine", "source": {"name": "folder", "path": "mine", "size": 20}}
 
-REFUSED: dict[str, tuple[dict[str, bytes], str]] = {
-    "no folder": ({}, "mine"),
-    "absolute": (SPLITS, "/etc"),
-    "upwards": (SPLITS, "mine/../.."),
-    "class without images": (SPLITS | {"train/dog/": b""}, "mine"),
-    "class with hidden files": (SPLITS | {"train/dog/.DS_Store": b""}, "mine"),
-    "empty and deeper": (SPLITS | {"train/cat/more/": b""}, "mine"),
-    "empty": ({"none/": b""}, "mine/none"),
-    "no train": ({"test/cat/1.png": b"x"}, "mine"),
-    "image beside classes": (SPLITS | {"train/1.png": b"x"}, "mine"),
-    "deeper": (SPLITS | {"train/cat/more/1.png": b"x"}, "mine"),
-    "no image": (SPLITS | {"train/cat/notes.txt": b"x"}, "mine"),
-    "cut image": (SPLITS | {"train/cat/3.png": SPLITS["train/cat/1.jpg"][:300]}, "mine"),
-    "another class": (SPLITS | {"test/dog/1.png": b"x"}, "mine"),
+REFUSED: dict[str, tuple[str, dict[str, bytes], str]] = {
+    "no folder": ("mine", {}, "mine"),
+    "absolute": ("folder: path", SPLITS, "/etc"),
+    "upwards": ("folder: path", SPLITS, "mine/../.."),
+    "class without images": ("mine/train/dog", SPLITS | {"train/dog/": b""}, "mine"),
+    "class with hidden files": ("mine/train/dog", SPLITS | {"train/dog/.DS_Store": b""}, "mine"),
+    "empty and deeper": ("mine/train/cat/more/", SPLITS | {"train/cat/more/": b""}, "mine"),
+    "empty": ("mine/none", {"none/": b""}, "mine/none"),
+    "no train": ("mine", {"test/cat/1.png": b"x"}, "mine"),
+    "image beside classes": ("mine/train/1.png", SPLITS | {"train/1.png": b"x"}, "mine"),
+    "deeper": ("mine/train/cat/more/1.png", SPLITS | {"train/cat/more/1.png": b"x"}, "mine"),
+    "no image": ("mine/train/cat/notes.txt", SPLITS | {"train/cat/notes.txt": b"x"}, "mine"),
+    "cut image": (
+        "mine/train/cat/3.png",
+        SPLITS | {"train/cat/3.png": SPLITS["train/cat/1.jpg"][:300]},
+        "mine",
+    ),
+    "another class": ("mine/test/dog/1.png", SPLITS | {"test/dog/1.png": b"x"}, "mine"),
     "class less": (
+        "mine/test",
         {name: one for name, one in SPLITS.items() if not name.startswith("test/cat")},
         "mine",
     ),
-    "empty class of training": (SPLITS | {"train/emu/": b""}, "mine"),
-    "empty class everywhere": (SPLITS | {"train/emu/": b"", "test/emu/": b""}, "mine"),
-    "empty class of testing": ({**SPLITS, "test/emu/": b""}, "mine"),
+    "empty class of training": ("mine/train/emu", SPLITS | {"train/emu/": b""}, "mine"),
+    "empty class everywhere": (
+        "mine/train/emu",
+        SPLITS | {"train/emu/": b"", "test/emu/": b""},
+        "mine",
+    ),
+    "empty class of testing": ("mine/test/emu/", {**SPLITS, "test/emu/": b""}, "mine"),
     "emptied class of testing": (
+        "mine/test/cat",
         {name: one for name, one in SPLITS.items() if not name.startswith("test/cat")}
         | {"test/cat/": b""},
         "mine",
     ),
-    "empty split": (SPLITS | {"val/": b""}, "mine"),
+    "empty split": ("mine/val", SPLITS | {"val/": b""}, "mine"),
     "empty training": (
+        "mine",
         {**{n: one for n, one in SPLITS.items() if n.startswith("test")}, "train/": b""},
         "mine",
     ),
-    "hidden files alone": ({"train/.DS_Store": b"x"}, "mine"),
-    "file beside splits": (SPLITS | {"notes.txt": b"x"}, "mine"),
+    "hidden files alone": ("mine", {"train/.DS_Store": b"x"}, "mine"),
+    "file beside splits": ("mine/notes.txt", SPLITS | {"notes.txt": b"x"}, "mine"),
 }
 
 
 @pytest.mark.parametrize("case", REFUSED)
 def test_a_folder_that_does_not_fit_is_a_sentence(case: str, tmp_path: Path, refused: Any) -> None:
-    files, path = REFUSED[case]
+    place, files, path = REFUSED[case]
     write(tmp_path / "mine", files)
     dataset = Dataset.model_validate(
         {"name": "mine", "source": {**DATASET["source"], "path": path}}
     )
-    with refused():
+    with refused(place):
         store.prepare(dataset, tmp_path, tmp_path)
     assert not list(tmp_path.glob("processed/*mine-????????"))
 

@@ -96,7 +96,7 @@ def test_smaller_images_are_the_mean_of_each_block(
     monkeypatch.setattr(module, "mnist", lambda root, download: made)
     small = part(NOWHERE, base="mnist", side=14).splits["test"].images[np.array([3, 8])]
     np.testing.assert_array_equal(small, module.shrunk(scans[[3, 8]], 14))
-    with refused():
+    with refused("mnist", "side"):
         part(NOWHERE, base="mnist", side=10)
 
 

@@ -86,11 +86,11 @@ def test_vit_is_the_papers_equations(mode: str) -> None:
     "changes", [{"patch": 3}, {"patch": 16}, {"heads": 5}], ids=["3", "16", "heads"]
 )
 def test_vit_says_what_does_not_divide(changes: dict[str, int], refused: Any) -> None:
-    with refused():
+    with refused("encoder", "vit"):
         vit(**{"image_size": 8, "patch": 4, "depth": 1, "width": 12, "heads": 3} | changes)
 
 
 @pytest.mark.parametrize(("height", "width"), [(12, 12), (8, 12), (12, 8), (4, 4)])
 def test_vit_refuses_images_of_another_size(height: int, width: int, refused: Any) -> None:
-    with refused():
+    with refused("encoder", "vit"):
         tiny()(torch.rand(1, 3, height, width))

@@ -84,24 +84,32 @@ def test_how_many_places_a_sentence_speaks_of(tmp_path: Path, holds: str, needed
 
 
 @pytest.mark.parametrize(
-    "checks",
+    ("field", "checks"),
     [
-        pytest.param(
+        (
+            "said_too",
             "{cells: {artifact: t}, is: above}]\nsaid_too:\n  checks: [{cells: {artifact: t}, is: above}",
-            id="of no claim",
         ),
-        "{cells: {artifact: u}, is: above}",
-        "{cells: {artifact: t}, minus: {variant: old}, is: above}",
-        "{cells: {artifact: t, variant: new}, minus: {variant: new}, is: above}",
-        "{cells: {artifact: t}, is: between, than: 1}",
-        "{cells: {artifact: t}, less: {variant: new}, is: above}",
-        "{cells: {variant: new}, is: above}",
-        "{cells: {artifact: t}, is: nearly}",
-        "{cells: {artifact: t}, take: mean, by: [dataset], less: {dataset: ten}, is: above}",
+        ("said.checks.0.cells", "{cells: {artifact: u}, is: above}"),
+        ("said.checks.0.cells", "{cells: {artifact: t}, minus: {variant: old}, is: above}"),
+        (
+            "said.checks.0.minus",
+            "{cells: {artifact: t, variant: new}, minus: {variant: new}, is: above}",
+        ),
+        ("said.checks.0.than", "{cells: {artifact: t}, is: between, than: 1}"),
+        ("said.checks.0.take", "{cells: {artifact: t}, less: {variant: new}, is: above}"),
+        ("said.checks.0.cells", "{cells: {variant: new}, is: above}"),
+        ("said.checks.0.is", "{cells: {artifact: t}, is: nearly}"),
+        (
+            "said.checks.0.less",
+            "{cells: {artifact: t}, take: mean, by: [dataset], less: {dataset: ten}, is: above}",
+        ),
     ],
 )
-def test_a_wrong_check_is_one_sentence(tmp_path: Path, checks: str, refused: Any) -> None:
-    with refused():
+def test_a_wrong_check_is_one_sentence(
+    tmp_path: Path, field: str, checks: str, refused: Any
+) -> None:
+    with refused("papers/p/sentences.yaml", field):
         made(tmp_path, f"  checks: [{checks}]")
 
 

@@ -51,7 +51,7 @@ def test_a_study_returns_the_tables_that_artifacts_ask_for(
     extra = {"extra": {"draw": "study_table", "title": "t", "study": "cosine_field"}}
     for wrong in (paper["artifacts"] | extra, artifacts):
         file.write_text(yaml.safe_dump(paper | {"artifacts": wrong}))
-        with refused():
+        with refused(f"papers/{PAPER}/studies/cosine_field/compute.py"):
             made(project_root)
 
 
@@ -68,7 +68,7 @@ def test_a_claim_about_a_study_that_it_does_not_answer_is_named(
         listed.replace(one, one.replace(name, "norms.x", 1)),
     ):
         file.write_text(wrong)
-        with refused():
+        with refused(f"papers/{PAPER}/studies/cosine_field/compute.py"):
             made(project_root)
 
 
@@ -90,7 +90,7 @@ def test_answers_say_what_their_numbers_are(refused: Any) -> None:
         ("s", "c", "N1", "held", 0, "3"),
         ("s", "c", "N1", "places", 0, "4"),
     ]
-    with refused(ValueError):
+    with refused("study s", kind=ValueError):
         studies.rows("s", [exactly("a", float("nan"))])
 
 
@@ -103,7 +103,7 @@ def test_an_altered_table_is_refused_and_made_again_by_the_next_run(
     path = plan.config.results / "simulations" / PAPER / f"{name}.csv"
     path.write_bytes(path.read_bytes().replace(b"1", b"2", 1))
     results = Results(plan)
-    with refused(DamagedError):
+    with refused("results/quick/simulations/embedding_norms/fig1.csv", kind=DamagedError):
         results.checked(results.table(PAPER, name))
-    with refused(DamagedError):
+    with refused("results/quick/simulations/embedding_norms/fig1.csv", kind=DamagedError):
         check_tidy(plan.config.results, f"simulations/{PAPER}/{name}.csv")

@@ -8,7 +8,8 @@ import pandas as pd
 import pytest
 
 from hypersphere.config import project as cfg
-from hypersphere.config.claims import load, load_errata
+from hypersphere.config.claims import load
+from hypersphere.config.errata import load_errata
 from hypersphere.exact import theorems
 from hypersphere.provenance.columns import THEORY
 from hypersphere.report.entries import counterexample

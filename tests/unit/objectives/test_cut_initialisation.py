@@ -94,5 +94,5 @@ def test_last_layer_shrinks_the_embedding_by_c(name: str) -> None:
 
 @pytest.mark.parametrize("scope", ["last_layer", "encoder"])
 def test_a_model_without_the_part_is_refused(refused: Refused, scope: Any) -> None:
-    with refused():
+    with refused("cut_initialisation"):
         cut_initialisation(nn.Sequential(nn.Conv2d(3, 4, 3)), c=3, scope=scope)

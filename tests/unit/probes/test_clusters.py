@@ -57,7 +57,7 @@ def test_separate_constant_and_mixed_classes_and_too_few_points(refused: Any) ->
     found, _ = kmeans(torch.nn.functional.normalize(mixed.queries), 4, 10, "clustering")
     theirs = normalized_mutual_info_score(mixed.query_labels, found)
     assert clustering(mixed).values["nmi"] == pytest.approx(theirs)
-    with refused():
+    with refused("k-means"):
         kmeans(torch.ones(4, 2), 5, 1, "here")
 
 
@@ -84,5 +84,5 @@ def test_the_table_has_unit_vectors_with_their_classes_and_spreads_are_of_their_
     both = {"spread": 1 - math.hypot(*units.mean(dim=0).tolist()), "class_spread": sum(own) / 4}
     assert found.values == pytest.approx(both)
     given.embeddings = lambda split: torch.ones(600, 4)
-    with refused():
+    with refused("probe sphere_points"):
         sphere_points(given)

@@ -61,7 +61,7 @@ def test_errors_by_split(refused: Any) -> None:
     assert len(found.values) == 6
     assert found.n == 40
     frozen.splits = ("other", "test", "train")
-    with refused():
+    with refused("probe corruption", "target"):
         corruption(frozen, **QUICK)
 
 

@@ -433,7 +433,7 @@ def test_pictures_lie_beside_their_table_and_a_damaged_one_is_made_again(
     ):
         check()
         flip(picture)
-        with refused(DamagedError):
+        with refused(picture, kind=DamagedError):
             check()
         evaluate.evaluate_batch(plan, plan.batches[0])
         assert picture.read_bytes() == before

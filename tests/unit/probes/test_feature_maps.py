@@ -133,11 +133,11 @@ def test_pictures_of_some_classes(encoder: nn.Module) -> None:
 
 def test_an_encoder_without_maps_and_maps_that_are_no_numbers_are_a_sentence(refused: Any) -> None:
     for asked in ({}, {"stage": "end"}, {"stage": "small"}):
-        with refused():
+        with refused("probe local_features", "stage"):
             local_features(
                 world(halves(), parts(small=nn.AdaptiveAvgPool2d(1), end=nn.Flatten())), **asked
             )
-    with refused(NotFiniteError):
+    with refused("the maps of 'middle'", kind=NotFiniteError):
         local_features(world(halves(), parts(middle=Spoils())), stage="middle")
-    with refused():
+    with refused("probe gradcam", "encoder"):
         gradcam(world(images(), nn.Flatten(), 4), epochs=1)

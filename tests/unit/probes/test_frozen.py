@@ -205,13 +205,12 @@ def test_features_that_are_no_numbers_are_a_sentence(value: float, refused: Any)
             registry.load("probes", name)(Frozen(spoilt, nn.Flatten(), DATA, CPU, run=RUN))
     above = Frozen(nn.Flatten(), Spoils(value), DATA, CPU)
     above.features("test")
-    for ask in (
-        lambda: Frozen(spoilt, nn.Identity(), DATA, CPU).features("test"),
-        lambda: above.embeddings("train"),
-        lambda: above.embed(torch.zeros(30, 3, 12, 12)),
-    ):
-        with refused(NotFiniteError):
-            ask()
+    with refused("the features of 3 of 30 images of split test", kind=NotFiniteError):
+        Frozen(spoilt, nn.Identity(), DATA, CPU).features("test")
+    with refused("the embeddings of 8 of 80 images of split train", kind=NotFiniteError):
+        above.embeddings("train")
+    with refused("the embeddings of 3 of 30 images of split given", kind=NotFiniteError):
+        above.embed(torch.zeros(30, 3, 12, 12))
 
 
 def test_features_do_not_depend_on_the_block_and_one_can_train_on_them(
@@ -238,7 +237,7 @@ def test_images_labels_and_attributes_by_name(encoder: nn.Module, refused: Any) 
     assert frozen.labels("test", "coarse").tolist() == split.labels["coarse"].tolist()
     assert frozen.attribute("test", "easy").tolist() == split.attributes["easy"].tolist()
     assert frozen.attribute("test", "hard") is None
-    with refused():
+    with refused("labels 'fine'"):
         frozen.labels("test", "fine")
     assert frozen.class_names("coarse") == ("coarse 0", "coarse 1")
     assert (frozen.classes(), frozen.classes("coarse")) == (10, 2)
@@ -285,7 +284,7 @@ def test_top_k_is_a_loop(k: int, levels: int) -> None:
 def test_scores_that_are_no_numbers_are_a_sentence(bad: float, refused: Any) -> None:
     """Compared with NaN, no class is ahead of any other: every image would count as right."""
     scores = torch.tensor([[0.0, 1.0], [bad, 0.0], [1.0, 0.0]])
-    with refused(NotFiniteError):
+    with refused("the probe's scores of 1 of 3 test images", kind=NotFiniteError):
         top_k(scores, torch.tensor([0, 0, 0]), 1)
 
 

@@ -40,9 +40,9 @@ def test_more_neighbours_than_the_bank_has_images_are_a_sentence(
 ) -> None:
     data = cloud(n=30)
     scores(knn, data, k=30)  # the control
-    with refused():
+    with refused("knn", "k"):
         scores(knn, data, k=31)
-    with refused():  # each of these images has no vote on itself
+    with refused("knn", "k"):  # each of these images has no vote on itself
         vote(data.bank, data.bank, data.bank_labels, 4, 30, 0.1, leave_out=True)
 
 
@@ -123,7 +123,7 @@ def test_images_after_the_last_whole_batch_can_be_left_out(scores: Scores, refus
     assert (
         knn(data, k=20, drop_last=64).values == knn(shorter, k=20).values != knn(data, k=20).values
     )
-    with refused():
+    with refused("knn", "drop_last"):
         knn(data, k=20, drop_last=301)
 
 

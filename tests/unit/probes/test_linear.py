@@ -369,7 +369,7 @@ def test_it_is_backpropagation_by_hand(scores: Scores) -> None:
 
 def test_scores_that_overflow_are_a_sentence_and_not_class_zero(refused: Any) -> None:
     data, world = cloud(dtype=torch.float32).mapped(lambda features: features * 1e20), coloured(600)
-    with refused(NotFiniteError):
+    with refused("the probe's scores of 500 of 500 test images", kind=NotFiniteError):
         linear_sgd(data, learning_rate=1e5)
-    with refused(NotFiniteError):
+    with refused("the probe's scores of 90 of 90 test images", kind=NotFiniteError):
         linear_training_mode(world, learning_rate=1e38)

@@ -316,27 +316,53 @@ def replace(make: Callable[[Path], object]) -> Callable[[Plan], None]:
     return spoil
 
 
-SPOILS: dict[str, Callable[[Plan], object]] = {
-    "a flipped bit": lambda plan: HARMS["flipped"](plan.config.results / KINDS["a table"]),
-    "a missing file": lambda plan: HARMS["missing"](plan.config.results / KINDS["a figure"]),
-    "an altered manifest": lambda plan: HARMS["flipped"](plan.config.results / KINDS["a manifest"]),
-    "a missing manifest": lambda plan: HARMS["missing"](
-        plan.config.results / "scorecard.manifest.json"
+SPOILS: dict[str, tuple[str, Callable[[Plan], object]]] = {
+    "a flipped bit": (
+        "project/results/tiny/tables/embedding_norms/table5.tex",
+        lambda plan: HARMS["flipped"](plan.config.results / KINDS["a table"]),
     ),
-    "a link to other bytes": replace(leading("/etc/hosts")),
-    "a pipe for a file": replace(os.mkfifo),
-    "a folder for a file": replace(Path.mkdir),
-    "half a table of records": lambda plan: secret(plan.config.results / "evidence" / "runs.csv"),
-    "a file that is not committed": lambda plan: (plan.config.root / "new.txt").write_text("new"),
-    "no results": lambda plan: shutil.rmtree(plan.config.results),
-    "no commit": lambda plan: shutil.rmtree(plan.config.root / ".git"),
+    "a missing file": (
+        "project/results/tiny/figures/embedding_norms/norms_over_epochs.png",
+        lambda plan: HARMS["missing"](plan.config.results / KINDS["a figure"]),
+    ),
+    "an altered manifest": (
+        "project/results/tiny/statistics/embedding_norms/table5/manifest.json",
+        lambda plan: HARMS["flipped"](plan.config.results / KINDS["a manifest"]),
+    ),
+    "a missing manifest": (
+        "project/results/tiny/scorecard.manifest.json",
+        lambda plan: HARMS["missing"](plan.config.results / "scorecard.manifest.json"),
+    ),
+    "a link to other bytes": (
+        "project/results/tiny/tables/embedding_norms/table5.tex",
+        replace(leading("/etc/hosts")),
+    ),
+    "a pipe for a file": (
+        "project/results/tiny/tables/embedding_norms/table5.tex",
+        replace(os.mkfifo),
+    ),
+    "a folder for a file": (
+        "project/results/tiny/tables/embedding_norms/table5.tex",
+        replace(Path.mkdir),
+    ),
+    "half a table of records": (
+        "project/results/tiny/evidence/runs.csv: line 1",
+        lambda plan: secret(plan.config.results / "evidence" / "runs.csv"),
+    ),
+    "a file that is not committed": (
+        "project/new.txt",
+        lambda plan: (plan.config.root / "new.txt").write_text("new"),
+    ),
+    "no results": ("project/results/tiny", lambda plan: shutil.rmtree(plan.config.results)),
+    "no commit": ("project", lambda plan: shutil.rmtree(plan.config.root / ".git")),
 }
 
 
 @pytest.mark.parametrize("spoil", SPOILS)
 def test_what_is_not_sound_is_not_packed(plan: Plan, refused: Refused, spoil: str) -> None:
-    SPOILS[spoil](plan)
-    with refused():
+    place, harm = SPOILS[spoil]
+    harm(plan)
+    with refused(place):
         archive.pack(plan)
     assert not list(plan.config.root.glob("*.zip*"))
 
@@ -435,7 +461,7 @@ def test_two_at_once_do_not_disturb_each_other(plan: Plan, refused: Refused) -> 
     half = plan.config.root / f".{NAME}.zip.0a1b2c3d.part"
     half.write_text("half of")
     with FileLock(plan.config.root / ".git" / "hypersphere-archive.lock"):
-        with refused():
+        with refused("project/hypersphere-1.2.3-tiny.zip"):
             archive.pack(plan)
         assert half.exists()
     archive.pack(plan)  # the control
@@ -449,7 +475,7 @@ def test_a_checkout_of_another_user_is_said_with_what_to_type(
     plan: Plan, refused: Refused, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1")
-    with refused():
+    with refused("project"):
         archive.pack(plan)
 
 

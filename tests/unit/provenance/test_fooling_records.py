@@ -12,6 +12,7 @@ import re
 import shutil
 import zlib
 from collections.abc import Callable
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +31,7 @@ from hypersphere.errors import HypersphereError
 from hypersphere.provenance import evidence, likeness
 from hypersphere.statistics import gather, judge, judged_records, measure
 
-from ...fixtures import Approve
+from ...fixtures import Names
 from .test_evidence import Change, changed, of_another_protocol, of_its_history, rewrite, setting
 
 LAPTOP = {"scale": "laptop"}
@@ -204,43 +205,112 @@ def copied_seed(*changes: Change) -> Callable[[list[Record]], list[Record]]:
     return lambda sound: [sound[0], changed(copy_as(sound[0], sound[1].run), *changes), *sound[2:]]
 
 
-REFUSED: Members = {
-    "a copied seed": copied_seed(),
-    "a copied seed with one digit of its weights changed": copied_seed(
-        one_digit("files/encoder.safetensors")
+REFUSED: dict[str, tuple[str, Members]] = {
+    "a copied seed": (
+        "runs.csv: simclr-default-upright-s1-…: files: encoder.safetensors",
+        copied_seed(),
     ),
-    "a copied seed with one digit of its history changed": copied_seed(
-        new_weights, history_of(one_digit("history/2/norm"))
+    "a copied seed with one digit of its weights changed": (
+        "history.csv: simclr-default-upright-s1-…",
+        copied_seed(one_digit("files/encoder.safetensors")),
     ),
-    "a copied seed with half of its history changed": copied_seed(new_weights, NEW_HISTORY),
-    "a copied seed of another variant": lambda sound: [
-        *sound[:4],
-        changed(copy_as(sound[0], sound[4].run), new_weights),
-        *sound[5:],
-    ],
-    "one digit of a loss": with_first(one_digit("history/1/loss")),
-    "one digit of a norm": with_first(one_digit("history/3/norm")),
-    "one digit of a rate": with_first(one_digit("history/0/learning_rate")),
-    "one digit of the history's checksum": with_first(one_digit("files/history.csv")),
-    "an unknown reading": with_first(setting("evaluations/0/reading", "moon=full")),
-    "no reading": with_first(setting("evaluations/0/reading", "split")),
-    "a reading of the run": with_first(setting("evaluations/0/reading", "seed=3")),
-    "a reading in another order": with_first(
-        setting("evaluations/0/reading", "bucket=1;split=test")
+    "a copied seed with one digit of its history changed": (
+        "history.csv: simclr-default-upright-s1-…",
+        copied_seed(new_weights, history_of(one_digit("history/2/norm"))),
     ),
-    "markup as device": unchecked(device={"type": "cpu", "name": "<b>cpu</b>"}),
-    "a link as device": unchecked(device={"type": "cpu", "name": "[cpu](javascript:alert)"}),
-    "a formula as device": unchecked(device={"type": "cpu", "name": "$x$"}),
-    "two lines as device": unchecked(device={"type": "cpu", "name": "cpu\n# Title"}),
-    "no device": unchecked(device={"type": "cpu", "name": ""}),
-    "markup as release": with_first(setting("environment/packages/torch", "<i>2</i>")),
-    "true threads": with_first(setting("numerics/threads", True)),
-    "no plan's digest": unchecked(plan="a plan"),
-    "half a plan": unchecked(plan="ours/step_size"),
-    "four epochs at once": with_first(setting("seconds", 0.0)),
-    "the published level": with_first(setting("level", "paper")),
-    "the published scale": with_first(setting("scale", "paper")),
-    "a precision that is none": with_first(setting("numerics/precision", "tf32")),
+    "a copied seed with half of its history changed": (
+        "history.csv: simclr-default-upright-s1-…",
+        copied_seed(new_weights, NEW_HISTORY),
+    ),
+    "a copied seed of another variant": (
+        "history.csv: simclr-cut3-upright-s1-…",
+        lambda sound: [
+            *sound[:4],
+            changed(copy_as(sound[0], sound[4].run), new_weights),
+            *sound[5:],
+        ],
+    ),
+    "one digit of a loss": (
+        "history.csv: simclr-default-upright-s0-…",
+        with_first(one_digit("history/1/loss")),
+    ),
+    "one digit of a norm": (
+        "history.csv: simclr-default-upright-s0-…",
+        with_first(one_digit("history/3/norm")),
+    ),
+    "one digit of a rate": (
+        "history.csv: simclr-default-upright-s0-…",
+        with_first(one_digit("history/0/learning_rate")),
+    ),
+    "one digit of the history's checksum": (
+        "history.csv: simclr-default-upright-s0-…",
+        with_first(one_digit("files/history.csv")),
+    ),
+    "an unknown reading": (
+        "measurements.csv: simclr-default-upright-s0-…: reading",
+        with_first(setting("evaluations/0/reading", "moon=full")),
+    ),
+    "no reading": (
+        "measurements.csv: simclr-default-upright-s0-…: reading",
+        with_first(setting("evaluations/0/reading", "split")),
+    ),
+    "a reading of the run": (
+        "measurements.csv: simclr-default-upright-s0-…: reading",
+        with_first(setting("evaluations/0/reading", "seed=3")),
+    ),
+    "a reading in another order": (
+        "measurements.csv: simclr-default-upright-s0-…: reading",
+        with_first(setting("evaluations/0/reading", "bucket=1;split=test")),
+    ),
+    "markup as device": (
+        "runs.csv: simclr-default-upright-s0-…: device.name",
+        unchecked(device={"type": "cpu", "name": "<b>cpu</b>"}),
+    ),
+    "a link as device": (
+        "runs.csv: simclr-default-upright-s0-…: device.name",
+        unchecked(device={"type": "cpu", "name": "[cpu](javascript:alert)"}),
+    ),
+    "a formula as device": (
+        "runs.csv: simclr-default-upright-s0-…: device.name",
+        unchecked(device={"type": "cpu", "name": "$x$"}),
+    ),
+    "two lines as device": (
+        "runs.csv: simclr-default-upright-s0-…: device.name",
+        unchecked(device={"type": "cpu", "name": "cpu\n# Title"}),
+    ),
+    "no device": (
+        "runs.csv: simclr-default-upright-s0-…: device.name",
+        unchecked(device={"type": "cpu", "name": ""}),
+    ),
+    "markup as release": (
+        "runs.csv: simclr-default-upright-s0-…: environment: packages",
+        with_first(setting("environment/packages/torch", "<i>2</i>")),
+    ),
+    "true threads": (
+        "runs.csv: simclr-default-upright-s0-…: numerics",
+        with_first(setting("numerics/threads", True)),
+    ),
+    "no plan's digest": ("runs.csv: simclr-default-upright-s0-…: plan", unchecked(plan="a plan")),
+    "half a plan": (
+        "runs.csv: simclr-default-upright-s0-…: plan",
+        unchecked(plan="ours/step_size"),
+    ),
+    "four epochs at once": (
+        "runs.csv: simclr-default-upright-s0-…: seconds",
+        with_first(setting("seconds", 0.0)),
+    ),
+    "the published level": (
+        "runs.csv: simclr-default-upright-s0-…: level",
+        with_first(setting("level", "paper")),
+    ),
+    "the published scale": (
+        "runs.csv: simclr-default-upright-s0-…: scale",
+        with_first(setting("scale", "paper")),
+    ),
+    "a precision that is none": (
+        "runs.csv: simclr-default-upright-s0-…: numerics: precision",
+        with_first(setting("numerics/precision", "tf32")),
+    ),
 }
 """Refused where records are taken in and where they are read, by one sentence."""
 
@@ -284,19 +354,19 @@ def recorded(root: Path) -> Plan:
 
 def uncounted(plan: Plan) -> list[str]:
     assert plan.records is not None
-    every = [one for several in plan.records.values() for one in several]
+    every = [*chain.from_iterable(plan.records.values())]
     return list(evidence.undeclared(plan, every, plan.config.evidence))
 
 
 @pytest.mark.parametrize("member", REFUSED)
 def test_a_record_that_fools_is_refused(
-    root: Path, plan: Plan, sound: list[Record], tmp_path: Path, approve: Approve, member: str
+    root: Path, plan: Plan, sound: list[Record], tmp_path: Path, names: Names, member: str
 ) -> None:
-    records_of = REFUSED[member](sound)
+    place, forge = REFUSED[member]
+    records_of = forge(sound)
     imported, read = refusals(root, plan, lambda folder: rewrite(folder, records_of), tmp_path)
     assert imported == read
-    assert re.match(r"…/(runs|history|measurements|protocols|environments)\.csv: ", read)
-    approve(read)
+    names(read, f"…/{place}")
 
 
 def test_a_history_without_numbers_is_of_no_file() -> None:
@@ -466,30 +536,46 @@ def another_dataset(content: dict[str, Any]) -> None:
     content["name"] = Run.model_validate_json(json.dumps(content["run"])).name
 
 
-UNDECLARED: dict[str, Change] = {
-    "a protocol": of_another_protocol,
-    "a target": setting("evaluations/0/target", "moon"),
-    "a target of pixels": lambda content: content["pixels"].append(
-        content["evaluations"][-1] | {"target": "moon", "epoch": 0}
+UNDECLARED: dict[str, tuple[str, Change]] = {
+    "a protocol": ("measurements.csv: simclr-default-upright-s0-…: protocol", of_another_protocol),
+    "a target": (
+        "measurements.csv: simclr-default-upright-s0-…: target",
+        setting("evaluations/0/target", "moon"),
     ),
-    "a run": another_run,
-    "a dataset": another_dataset,
-    "another digest": setting("plan", "embedding_norms/study=01234567"),
-    "another study": setting("plan", "ours/step_size=240dde24"),
-    "a second plan": setting("plan", "ours/losses=eec5ca90;ours/step_size=240dde24"),
+    "a target of pixels": (
+        "measurements.csv: simclr-default-upright-s0-…: target",
+        lambda content: content["pixels"].append(
+            content["evaluations"][-1] | {"target": "moon", "epoch": 0}
+        ),
+    ),
+    "a run": ("runs.csv: simclr-default-upright-s0-…: run", another_run),
+    "a dataset": ("runs.csv: simclr-default-upright-s0-…: run: dataset", another_dataset),
+    "another digest": (
+        "runs.csv: simclr-default-upright-s0-…: plan",
+        setting("plan", "embedding_norms/study=01234567"),
+    ),
+    "another study": (
+        "runs.csv: simclr-default-upright-s0-…: plan",
+        setting("plan", "ours/step_size=240dde24"),
+    ),
+    "a second plan": (
+        "runs.csv: simclr-default-upright-s0-…: plan",
+        setting("plan", "ours/losses=eec5ca90;ours/step_size=240dde24"),
+    ),
 }
 
 
 @pytest.mark.parametrize("member", UNDECLARED)
 def test_what_nothing_declares_is_not_taken_in_and_where_it_is_read_it_is_said_and_counts_for_nothing(
-    root: Path, plan: Plan, sound: list[Record], tmp_path: Path, approve: Approve, member: str
+    root: Path, plan: Plan, sound: list[Record], tmp_path: Path, names: Names, member: str
 ) -> None:
     """It may be of an earlier config, and stays."""
-    strange = changed(sound[0], UNDECLARED[member])
+    place, change = UNDECLARED[member]
+    strange = changed(sound[0], change)
     rewrite(tmp_path / "given", [strange, *sound[1:]])
     with pytest.raises(HypersphereError) as caught:
         evidence.take_in(plan, tmp_path / "given")
-    approve(caught.value)
+    names(caught.value, f"given/{place}")
     rewrite(root / "evidence" / "laptop", [*sound[1:], strange])
     read = recorded(root)
     (said,) = uncounted(read)

@@ -12,7 +12,7 @@ from hypersphere.provenance import state
 from hypersphere.provenance.manifest import check_evaluation, check_files, check_run
 from hypersphere.provenance.state import State
 
-from ...fixtures import Approve, Refused
+from ...fixtures import Names, Refused
 from ...harm import HARMS
 from .test_markers import sealed
 
@@ -22,7 +22,7 @@ OF_A_RUN = ("encoder.safetensors", "history.csv", "snapshots/epoch-0000.safetens
 @pytest.mark.parametrize("harm", HARMS)
 @pytest.mark.parametrize("name", OF_A_RUN)
 def test_any_damage_is_one_sentence_with_the_remedy(
-    tiny_plan: Plan, approve: Approve, name: str, harm: str
+    tiny_plan: Plan, names: Names, name: str, harm: str
 ) -> None:
     folder = tiny_plan.run_folder(tiny_plan.batches[1].runs[0].name)
     sealed(folder / "manifest.json", OF_A_RUN, status="finished")
@@ -31,7 +31,7 @@ def test_any_damage_is_one_sentence_with_the_remedy(
     HARMS[harm](folder / name)
     with pytest.raises(DamagedError) as caught:
         check_run(tiny_plan, folder.name)
-    approve(caught.value)
+    names(caught.value, folder / name)
     assert caught.value.proofs == (tiny_plan.marker(tiny_plan.batches[1]),)
     others = {"encoder.safetensors", "history.csv"} - {name}
     assert check_run(tiny_plan, folder.name, *others) == whole  # only what is asked for is read
@@ -40,7 +40,7 @@ def test_any_damage_is_one_sentence_with_the_remedy(
 @pytest.mark.parametrize("harm", HARMS)
 @pytest.mark.parametrize("suffix", [".csv", ".json"])
 def test_a_damaged_evaluation_is_made_again(
-    tmp_path: Path, approve: Approve, suffix: str, harm: str
+    tmp_path: Path, names: Names, suffix: str, harm: str
 ) -> None:
     path = tmp_path / "simclr-x.csv"
     sealed(path.with_suffix(".json"), [path.name])
@@ -48,7 +48,7 @@ def test_a_damaged_evaluation_is_made_again(
     HARMS[harm](path.with_suffix(suffix))
     with pytest.raises(DamagedError) as caught:
         check_evaluation(path)
-    approve(caught.value)
+    names(caught.value, path.with_suffix(suffix))
     caught.value.disprove()
     # a declared output: Snakemake makes again what it finds missing
     assert not path.with_suffix(".json").exists()
@@ -111,7 +111,7 @@ def test_a_folder_is_held_by_one_at_a_time(
     monkeypatch.setattr(state, "LOCK_SECONDS", 0.1)
     folder = tmp_path / "runs" / "a"  # made where it is not there
     with state.held(folder):
-        with refused(), state.held(folder):
+        with refused("runs/a"), state.held(folder):
             pytest.fail("held twice")
         with state.held(tmp_path / "runs" / "b"):  # the control
             pass
@@ -120,7 +120,7 @@ def test_a_folder_is_held_by_one_at_a_time(
     with state.held(folder):
         pass
     (tmp_path / "file").touch()
-    with refused(), state.held(tmp_path / "file" / "a"):
+    with refused("file/a"), state.held(tmp_path / "file" / "a"):
         pytest.fail("held")
 
 

@@ -193,5 +193,5 @@ def test_a_marker_that_cannot_be_removed_is_a_sentence(
         Path, "unlink", Mock(side_effect=PermissionError(30, "Read-only file system"))
     )
     (damage,) = markers.lost(marked)
-    with refused():
+    with refused("results/tiny/batches/simclr-upright-….json"):
         damage.disprove()

@@ -10,7 +10,7 @@ from hypersphere.errors import DamagedError
 from hypersphere.provenance import tables
 from hypersphere.provenance.manifest import check_files, check_tidy
 
-from ...fixtures import Approve, Refused
+from ...fixtures import Names, Refused
 
 
 def test_numbers_have_one_spelling(tmp_path: Path) -> None:
@@ -22,7 +22,7 @@ def test_numbers_have_one_spelling(tmp_path: Path) -> None:
     assert (tmp_path / "t.csv").read_bytes() == ("\n".join(["n,value", *lines]) + "\n").encode()
 
 
-def test_a_manifest_lists_the_checksum_of_each(tmp_path: Path, approve: Approve) -> None:
+def test_a_manifest_lists_the_checksum_of_each(tmp_path: Path, names: Names) -> None:
     table = pd.DataFrame({"value": [1.0]})
     tables.write(tmp_path / "statistics", {name: (table, ["value"]) for name in ("a", "b")})
     proof = tmp_path / "statistics" / "manifest.json"
@@ -31,7 +31,7 @@ def test_a_manifest_lists_the_checksum_of_each(tmp_path: Path, approve: Approve)
     assert check_tidy(tmp_path, "statistics/a.csv").name == "a.csv"
     with pytest.raises(DamagedError) as caught:
         check_tidy(tmp_path, "statistics/b.csv")
-    approve(caught.value)
+    names(caught.value, "statistics/b.csv")
     assert caught.value.proofs == (proof,)
     for name in ("claims", "theory"):  # pages of their own
         tables.write(tmp_path / name, {name: (table, ["value"])})
@@ -88,5 +88,5 @@ def test_what_is_no_such_table_is_one_sentence(
 ) -> None:
     if text is not None:
         (tmp_path / "t.csv").write_text(text)
-    with refused():
+    with refused("t.csv"):
         tables.read(tmp_path / "t.csv", tables.numbers("epoch", "value"))

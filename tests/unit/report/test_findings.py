@@ -230,48 +230,73 @@ def test_a_question_about_a_study_has_its_answer(
     assert found["headline"].startswith(headline.split("{")[0])
 
 
-SLIPS: dict[str, dict[str, Any]] = {
-    "neither claims nor study": {"about": []},
-    "claims and study": {"study": "s"},
-    "no such study": {
-        "about": [],
-        "study": "s",
-        "headline": dict.fromkeys(("holds", "fails", "unclear"), "a"),
-    },
-    "an outcome that no study has": {
-        "about": [],
-        "study": "s",
-        "headline": HEADLINES | {"unclear": "a"},
-    },
-    "an outcome that only a study has": {"headline": HEADLINES | {"unclear": "a"}},
-    "a headline too few": {"headline": {name: "yes" for name in HEADLINES if name != "fails"}},
-    "a name too many": {"headline": HEADLINES | {"holds": "{size_of}"}},
-    "a name too many in how we know": {"says": {"holds": "{size_of}"}},
-    "a number of no other claim": {"says": {"holds": "{other.effect}"}},
-    "no number of another claim": {"says": {"holds": "{other.k_all}"}, "also": {"other": "c2"}},
-    "no number of a group": {
-        "says": {"holds": "{others.effect}"},
-        "groups": {"others": {"id": "c2"}},
-    },
-    "a group without claims": {"groups": {"others": {"id": "d*"}}},
-    "a group with the name of a claim": {
-        "groups": {"other": {"id": "c2"}},
-        "also": {"other": "c2"},
-    },
-    "a name too many in what is added": {"adds": "{size_of}"},
-    "no counterexample": {"says": {"holds": "{counterexample}"}},
-    "no claims that fail": {"says": {"holds": "{which_fail}"}},
-    "no leading claim": {"leading": "d1"},
-    "no other claim": {"also": {"other": "d1"}},
-    "no claim": {"about": [{"id": "c*"}, {"id": "d*"}]},
-    "no field": {"about": [{"colour": "red"}]},
+SLIPS: dict[str, tuple[str, dict[str, Any]]] = {
+    "neither claims nor study": ("q.about", {"about": []}),
+    "claims and study": ("q.about", {"study": "s"}),
+    "no such study": (
+        "q: study",
+        {
+            "about": [],
+            "study": "s",
+            "headline": dict.fromkeys(("holds", "fails", "unclear"), "a"),
+        },
+    ),
+    "an outcome that no study has": (
+        "q.headline.opposite",
+        {
+            "about": [],
+            "study": "s",
+            "headline": HEADLINES | {"unclear": "a"},
+        },
+    ),
+    "an outcome that only a study has": (
+        "q.headline.unclear",
+        {"headline": HEADLINES | {"unclear": "a"}},
+    ),
+    "a headline too few": (
+        "q.headline",
+        {"headline": {name: "yes" for name in HEADLINES if name != "fails"}},
+    ),
+    "a name too many": ("q.headline.holds", {"headline": HEADLINES | {"holds": "{size_of}"}}),
+    "a name too many in how we know": ("q.says.holds", {"says": {"holds": "{size_of}"}}),
+    "a number of no other claim": ("q.says.holds", {"says": {"holds": "{other.effect}"}}),
+    "no number of another claim": (
+        "q.says.holds",
+        {"says": {"holds": "{other.k_all}"}, "also": {"other": "c2"}},
+    ),
+    "no number of a group": (
+        "q.says.holds",
+        {
+            "says": {"holds": "{others.effect}"},
+            "groups": {"others": {"id": "c2"}},
+        },
+    ),
+    "a group without claims": ("q: groups.others", {"groups": {"others": {"id": "d*"}}}),
+    "a group with the name of a claim": (
+        "q.groups.other",
+        {
+            "groups": {"other": {"id": "c2"}},
+            "also": {"other": "c2"},
+        },
+    ),
+    "a name too many in what is added": ("q.adds", {"adds": "{size_of}"}),
+    "no counterexample": (
+        "q: says.holds: {counterexample}",
+        {"says": {"holds": "{counterexample}"}},
+    ),
+    "no claims that fail": ("q: says.holds: {which_fail}", {"says": {"holds": "{which_fail}"}}),
+    "no leading claim": ("q: leading", {"leading": "d1"}),
+    "no other claim": ("q: also.other", {"also": {"other": "d1"}}),
+    "no claim": ("q: about.1", {"about": [{"id": "c*"}, {"id": "d*"}]}),
+    "no field": ("q.about.0.colour", {"about": [{"colour": "red"}]}),
 }
 
 
 @pytest.mark.parametrize("slip", SLIPS)
 def test_a_slip_in_the_file_is_one_sentence(tmp_path: Path, refused: Any, slip: str) -> None:
-    with refused():
-        answered(tmp_path, [claim(1), claim(2)], **SLIPS[slip])
+    place, change = SLIPS[slip]
+    with refused("margins/findings.yaml", place):
+        answered(tmp_path, [claim(1), claim(2)], **change)
 
 
 # The file of the repository

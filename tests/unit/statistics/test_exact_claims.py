@@ -26,8 +26,8 @@ def of_steps(**changed: Any) -> Claim:
 
 
 def of_one(kind: str, claim: Claim, **arms: Any) -> dict[str, Any]:
-    return exact_claims._of_one(
-        kind, claim, {arm: np.atleast_1d(numbers) for arm, numbers in arms.items()}, RULES
+    return exact_claims.JUDGES[kind](
+        claim, {arm: np.atleast_1d(numbers) for arm, numbers in arms.items()}, RULES
     )
 
 
@@ -214,7 +214,7 @@ UNLIKE: dict[str, tuple[str, list[Row]]] = {
 def test_claims_and_answers_must_match(make_world: Make, refused: Refused, unlike: str) -> None:
     """``d`` is a claim that trained encoders answer."""
     study, rows = UNLIKE[unlike]
-    with refused():
+    with refused("results/paper/simulations/norms/answers.csv"):
         answered(make_world, [of_steps(), of_steps(id="d", artifact="table5")], *rows, by=study)
 
 
@@ -290,7 +290,7 @@ def test_a_theorem_that_was_not_checked_is_refused(
 ) -> None:
     world = make_world(seeds=[0])
     world.theory(*STATED)
-    with refused():
+    with refused("papers/norms/claims.csv", at[0]):
         world.judged(theorem(*at))
 
 

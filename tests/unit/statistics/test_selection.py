@@ -26,19 +26,23 @@ FLAT = {rate: [20.0, 20.0] for rate in (0.1, 0.3, 1, 3)}
 
 
 @pytest.mark.parametrize(
-    "changed",
-    [{0.1: [30.0, 30.0]}, {3: [30.0, 30.0]}, {rate: [None, None] for rate in FLAT}],
+    ("changed", "arm"),
+    [
+        ({0.1: [30.0, 30.0]}, []),
+        ({3: [30.0, 30.0]}, []),
+        ({rate: [None, None] for rate in FLAT}, ["method=simclr;variant=cut3;dataset=ten"]),
+    ],
     ids=["lower edge of the grid", "upper edge", "diverged everywhere"],
 )
 def test_an_arm_without_a_choice_is_named(
-    make_world: Make, refused: Refused, changed: dict[float, Any]
+    make_world: Make, refused: Refused, changed: dict[float, Any], arm: list[str]
 ) -> None:
     world = make_world("laptop", paper={"variants": VARIANTS, "studies": {"s": TUNED}})
     for variant, curve in {"default": FLAT | {0.3: [30.0, 30.0]}, "cut3": FLAT | changed}.items():
         for rate, values in curve.items():
             world.say("s_tuning", at(variant=variant, **{RATE: rate}), values)
     world.write("s_tuning")
-    with refused():
+    with refused("papers/norms/paper.yaml", "studies.s", *arm):
         select(world.plan, "norms", "s")
 
 
@@ -84,7 +88,7 @@ def test_the_edge_of_any_tuned_field_is_an_error(
 def test_nothing_is_selected_anew_for_a_closed_study(make_world: Make, refused: Refused) -> None:
     closed = TUNED | {"closed": "It cannot answer."}
     world = make_world("laptop", paper={"variants": VARIANTS, "studies": {"s": closed}})
-    with refused():
+    with refused("papers/norms/paper.yaml", "studies.s"):
         select(world.plan, "norms", "s")
 
 
@@ -137,3 +141,18 @@ def test_each_arm_has_the_values_of_its_own_grid_with_the_best_mean(
     assert {arm.split(";")[1]: values for arm, values in chosen.items()} == {
         f"variant={variant}": {RATE: 1, key: t} for variant, (key, t) in best.items()
     }
+
+
+def test_of_equal_means_the_first_in_the_grid_is_chosen(make_world: Make) -> None:
+    curve = {0.1: 20.0, 0.3: 60.0, 1: 60.0, 3: 20.0}
+    study = TUNED | {"arms": [FIELDS | {"variant": ["default", "again"]}]}
+    world = make_world("laptop", paper={"variants": VARIANTS, "studies": {"s": study}})
+    for rate, mean in curve.items():
+        world.say("s_tuning", at(variant="default", **{RATE: rate}), [mean - 1, mean + 1])
+    world.write("s_tuning")
+    tried = select(world.plan, "norms", "s")
+    assert [(one.mean, one.n, one.diverged) for one in tried] == [
+        (mean, 2, 0) for mean in curve.values()
+    ]
+    assert [one.std for one in tried] == pytest.approx([2**0.5] * 4)
+    assert [one.value for one in tried if one.chosen] == [f"{RATE}=0.3"]

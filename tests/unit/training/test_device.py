@@ -2,7 +2,6 @@
 
 import os
 import tempfile
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
@@ -72,7 +71,7 @@ def test_a_gpu_that_is_counted_and_does_not_answer_is_a_sentence(
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
     for error in errors:
         monkeypatch.setattr(torch.cuda, "get_device_properties", Mock(side_effect=error))
-        with refused(), module.acquire("auto"):
+        with refused("device"), module.acquire("auto"):
             pytest.fail("there is none")
     with module.acquire("cpu") as device:  # the control
         assert device == torch.device("cpu")
@@ -81,7 +80,7 @@ def test_a_gpu_that_is_counted_and_does_not_answer_is_a_sentence(
 def test_without_a_gpu(monkeypatch: pytest.MonkeyPatch, refused: Any) -> None:
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 0)
     assert module.devices("auto") == module.devices("cpu") == [torch.device("cpu")]
-    with refused():
+    with refused("device"):
         module.devices("cuda")
     with module.acquire("auto") as a, module.acquire("auto") as b:  # a processor is shared
         assert a == b == torch.device("cpu")
@@ -133,20 +132,19 @@ OTHERS: list[Exception] = [
 AT = "at step 6; the state of step 5 is kept"
 
 
-def test_what_an_error_says_of_the_machine(
-    monkeypatch: pytest.MonkeyPatch, approve: Callable[[object], None]
-) -> None:
+def test_what_an_error_says_of_the_machine(monkeypatch: pytest.MonkeyPatch, names: Any) -> None:
     """Where memory is short, and what of; which device fails, with the first line of its error; else nothing."""
     monkeypatch.setattr(module, "describe", lambda device: "NVIDIA H200")
     for errors, device in ((ON_GPU, GPU), (ON_CPU, CPU), (ON_CPU, GPU)):
         said = [failure(error, device, AT) for error in errors]
         assert {type(one) for one in said} == {HypersphereError}
         (sentence,) = {str(one) for one in said}
-        approve(sentence)
+        names(sentence, f"out of memory on {GPU if errors is ON_GPU else CPU}")
     for text in FAILED:
         broken = failure(RuntimeError(text), GPU, AT)
         assert isinstance(broken, DeviceFailedError)
-        approve(broken)
+        names(broken, f"the device {GPU} (NVIDIA H200) failed")
+        assert AT in str(broken)
     for error in [*OTHERS, RuntimeError("gone.")]:
         assert failure(error, GPU, AT) is None
     if hasattr(torch, "AcceleratorError"):  # since torch 2.8, whatever its words
@@ -162,5 +160,5 @@ def test_a_lock_that_cannot_be_written_names_the_folder_for_temporary_files(
     )
     (tmp_path / "file").touch()
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "file"))
-    with refused():
+    with refused("TMPDIR", "file"):
         module._claim(torch.device("cuda", 0), 0.1)

@@ -3,7 +3,6 @@
 tests/resume/ does the same with real processes and signals.
 """
 
-import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -43,7 +42,7 @@ OF_OPTIMISERS: list[tuple[str, dict[str, Any]]] = [
     ("after", "method", "optimiser"),
     [
         *((after, "simclr", {}) for after in range(STEPS)),
-        *((after, *one) for one in OF_OPTIMISERS for after in (1, 4)),
+        *((4, *one) for one in OF_OPTIMISERS),
     ],
 )
 def test_killed_at_any_step_with_any_optimiser_it_goes_on_to_the_same_bytes(
@@ -100,9 +99,7 @@ def test_killed_between_an_epochs_last_step_and_its_end(
     assert contents(folder) == whole
 
 
-def test_asked_to_stop_it_saves_the_state_first(
-    broken: Broken, approve: Callable[[object], None]
-) -> None:
+def test_asked_to_stop_it_saves_the_state_first(broken: Broken, names: Any) -> None:
     """Although the next state is due in an hour."""
     whole, folder, resume = broken(None)
     request = stop.Request()
@@ -111,7 +108,7 @@ def test_asked_to_stop_it_saves_the_state_first(
         pytest.raises(stop.StoppedError) as caught,
     ):
         resume(request=request)
-    approve(caught.value)
+    names(caught.value, folder)
     assert caught.value.status == 128 + 15  # as a shell reports a process that a signal ended
     assert resume().starts == [0, 1]
     assert contents(folder) == whole
@@ -191,10 +188,7 @@ def unreadable(path: Path) -> None:
 SNAPSHOT, HEADS = snapshot_names(2)
 REFUSED: dict[str, tuple[str, Callable[[Path], Any]]] = {
     "a weight altered": altered(grow("model.encoder.conv1.weight"), seal=False),
-    "a tensor of another shape": altered(reshape("model.projector.0.bias"), seal=False),
-    "a key dropped": altered(drop("optimiser.0."), seal=False),
     "truncated": (RESUME, truncate),
-    "empty": (RESUME, lambda path: path.write_bytes(b"")),
     "not a state": (RESUME, lambda path: save_file({"x": torch.zeros(1)}, path)),
     "sealed with a tensor of another shape": altered(reshape("model.projector.0.bias")),
     "sealed with a moment of another shape": altered(reshape("optimiser.0.momentum_buffer")),
@@ -204,8 +198,6 @@ REFUSED: dict[str, tuple[str, Callable[[Path], Any]]] = {
     ),
     "unreadable": (RESUME, unreadable),
     "a snapshot lost": (SNAPSHOT, Path.unlink),
-    "a snapshot altered": (SNAPSHOT, flip),
-    "heads lost": (HEADS, Path.unlink),
     "heads altered": (HEADS, flip),
 } | dict.fromkeys(IDENTITY, (RESUME, lambda path: None))
 """By name, what is done to which file; or which part of the identity is another."""
@@ -213,7 +205,7 @@ REFUSED: dict[str, tuple[str, Callable[[Path], Any]]] = {
 
 @pytest.mark.parametrize("name", REFUSED)
 def test_a_state_that_is_damaged_or_of_another_run_is_said_and_training_starts_over(
-    broken: Broken, capsys: pytest.CaptureFixture[str], approve: Callable[[object], None], name: str
+    broken: Broken, capsys: pytest.CaptureFixture[str], names: Any, name: str
 ) -> None:
     """Step 5 is past the second epoch's snapshot, which going on would never write again."""
     whole, folder, resume = broken(5)
@@ -222,7 +214,7 @@ def test_a_state_that_is_damaged_or_of_another_run_is_said_and_training_starts_o
     other = {"identity": IDENTITY | {name: "another"}} if name in IDENTITY else {}
     assert resume(**other).starts == [0]
     (said,) = [line for line in capsys.readouterr().out.splitlines() if line.startswith("note: ")]
-    approve(re.sub(r"\(.*\)", "(…)", said))  # there an error of safetensors' is quoted
+    names(said, "note", folder / file)
     assert contents(folder) == whole
 
 

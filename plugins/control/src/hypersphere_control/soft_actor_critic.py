@@ -20,7 +20,7 @@ class Drawn(NamedTuple):
     actions: Float[Tensor, "n a"]
     """Each number from -1 to 1."""
     log_probability: Float[Tensor, "n"]
-    """Of the density, in nats."""
+    """The logarithm of the actions' density, in nats."""
 
 
 def drawn(output: Float[Tensor, "n 2a"], noise: Float[Tensor, "n a"]) -> Drawn:

@@ -51,7 +51,7 @@ PUBLISHED = {
 }
 """The published files, and the rows of data/datasets.csv that have their addresses."""
 PICKLED = {"CIFAR-10_human.pt": "cifar10n-", "CIFAR-100_human.pt": "cifar100n-"}
-"""Those that hold several arrays: an array's name here is this and its name in the file."""
+"""Published files that hold several arrays, and how the names of their arrays begin here."""
 
 CIFAR10H = "cifar10h"
 ENTROPY = f"{CIFAR10H}-entropy"
@@ -62,10 +62,12 @@ def human(root: Path, download: bool = True) -> HumanLabels:
     arrays: dict[str, np.ndarray] = {}
     for file, dataset in PUBLISHED.items():
         prefix = PICKLED.get(file, file)
-        paths = [root / one for one in published.checksums() if one.startswith(f"human/{prefix}")]
-        if root / "human" / file in paths or not all(path.exists() for path in paths):
-            paths = [root / "human" / file]
-            published.require(published.table()[dataset].files[file], paths[0], download)
+        as_published = root / "human" / file
+        beginning = f"human/{prefix}"
+        paths = [root / name for name in published.checksums() if name.startswith(beginning)]
+        if as_published in paths or not all(path.exists() for path in paths):
+            paths = [as_published]
+            published.require(published.table()[dataset].files[file], as_published, download)
         for path in paths:
             read = Shelf(path.parent).read(path.name)
             content = io.BytesIO(published.checked(read, f"human/{path.name}", path))
@@ -84,33 +86,34 @@ def add(arrays: Arrays, people: HumanLabels) -> Arrays:
     CIFAR-10's test split gets the label ``cifar10h``, the class that most people chose (of several, the first), and the
     attributes ``cifar10h-agreement``, the share of people who chose it, and ``cifar10h-entropy``, see ``entropies``.
     """
-    class_names, train, test = dict(arrays.class_names), arrays.splits[TRAIN], arrays.splits[TEST]
-    if len(class_names[CLASS]) == 10:
-        given = {
+    class_names = dict(arrays.class_names)
+    classes = class_names[CLASS]
+    train, test = arrays.splits[TRAIN], arrays.splits[TEST]
+    if len(classes) == 10:
+        labels = {
             "cifar10n-aggregate": people.cifar10n_aggre_label,
             "cifar10n-worst": people.cifar10n_worse_label,
+            "cifar10n-random-1": people.cifar10n_random_label1,
+            "cifar10n-random-2": people.cifar10n_random_label2,
+            "cifar10n-random-3": people.cifar10n_random_label3,
         }
-        given |= {
-            f"cifar10n-random-{i}": getattr(people, f"cifar10n_random_label{i}") for i in (1, 2, 3)
-        }
-        class_names |= dict.fromkeys((*given, CIFAR10H), class_names[CLASS])
+        class_names |= dict.fromkeys((*labels, CIFAR10H), classes)
         votes = people.cifar10h_counts
+        majority = votes.argmax(axis=1).astype(np.int64)
         agreement = votes.max(axis=1) / votes.sum(axis=1)
+        attributes = {f"{CIFAR10H}-agreement": agreement, ENTROPY: entropies(votes)}
         test = test._replace(
-            labels={**test.labels, CIFAR10H: votes.argmax(axis=1).astype(np.int64)},
-            attributes={
-                **test.attributes,
-                f"{CIFAR10H}-agreement": agreement,
-                ENTROPY: entropies(votes),
-            },
+            labels={**test.labels, CIFAR10H: majority},
+            attributes={**test.attributes, **attributes},
         )
     else:
-        given = {
+        labels = {
             "cifar100n": people.cifar100n_noisy_label,
             "cifar100n-coarse": people.cifar100n_noisy_coarse_label,
         }
-        class_names |= {"cifar100n": class_names[CLASS], "cifar100n-coarse": class_names["coarse"]}
-    train = train._replace(labels={**train.labels, **given})
+        class_names["cifar100n"] = classes
+        class_names["cifar100n-coarse"] = class_names["coarse"]
+    train = train._replace(labels={**train.labels, **labels})
     return arrays._replace(splits={TRAIN: train, TEST: test}, class_names=class_names)
 
 

@@ -76,10 +76,10 @@ def squares(
     """Images that are made one by one, by their number, when they are read."""
 
     def read(numbers: np.ndarray) -> np.ndarray:
-        made = np.empty((len(numbers), size, size, 3), np.uint8)
+        pixels = np.empty((len(numbers), size, size, 3), np.uint8)
         for place, number in enumerate(numbers):
-            made[place] = one(number)
-        return made
+            pixels[place] = one(number)
+        return pixels
 
     return Pieces((count, size, size, 3), read)
 

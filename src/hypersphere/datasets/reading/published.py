@@ -37,7 +37,7 @@ class Published(NamedTuple):
     licence: str
     citation: str
     files: dict[str, File]
-    """By name."""
+    """The files by name."""
 
     def about(self) -> dict[str, str]:
         """The plain words that ``Arrays.about`` holds."""
@@ -51,15 +51,15 @@ class Published(NamedTuple):
 @cache
 def table() -> dict[str, Published]:
     """All published datasets by name."""
-    found: dict[str, Published] = {}
+    datasets: dict[str, Published] = {}
     for row in data_files.rows(data_files.TABLE):
         words = {key: row[key] for key in Published._fields[:-1]}
-        one = found.setdefault(row["dataset"], Published(**words, files={}))
+        one = datasets.setdefault(row["dataset"], Published(**words, files={}))
         if row["file"]:
             one.files[row["file"]] = File(
                 row["file"], row["address"], row["archive_address"], row["checksum"]
             )
-    return found
+    return datasets
 
 
 @cache
@@ -73,8 +73,8 @@ def checked(content: bytes, file: str, place: object) -> bytes:
     actual, expected = hashlib.sha256(content).hexdigest(), checksums()[file]
     if actual == expected:
         return content
-    found = f"{len(content)} bytes with sha256 {actual[:12]}…, not {expected[:12]}…"
-    raise HypersphereError(f"{place}: damaged: {found}; put the official file there")
+    problem = f"{len(content)} bytes with sha256 {actual[:12]}…, not {expected[:12]}…"
+    raise HypersphereError(f"{place}: damaged: {problem}; put the official file there")
 
 
 def require(file: File, path: Path, download: bool) -> None:
@@ -99,8 +99,8 @@ def require(file: File, path: Path, download: bool) -> None:
         )
         raise HypersphereError(f"{path}: the file is missing; {remedy}")
     elif not has_md5(path, file.md5):
-        found = f"{path.stat().st_size} bytes with another md5 than the published one"
-        raise HypersphereError(f"{path}: damaged: {found}; put the official file there")
+        problem = f"{path.stat().st_size} bytes with another md5 than the published one"
+        raise HypersphereError(f"{path}: damaged: {problem}; put the official file there")
 
 
 def contents(folder: Path, file: File, download: bool) -> dict[str, bytes]:

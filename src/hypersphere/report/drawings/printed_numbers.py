@@ -13,45 +13,32 @@ UNPAIRED = (
     "Errors come from the size of the test set alone. They are unpaired and upper limits, because two encoders err on "
     "the same images and means over seeds err less. The noise from run to run comes on top."
 )
+ERRORS = (-20, -10, -5, -2, 0, 2, 5, 10, 20)
+"""Where the axis of effects has ticks: so many standard errors."""
 
 
 def binomial_floor(table: pd.DataFrame, claims: pd.DataFrame) -> Layout:
     """Each table of published accuracies and its floor: the standard error from the size of the test set alone."""
-    head = [
-        "Published in",
-        "Accuracies",
-        "of unknown test size",
-        "Median floor (points)",
-        "Effects",
-        "within 1.96 errors",
-        "Furthest (errors)",
-        "beyond",
-        "beyond by chance",
-        "p of as many",
-    ]
-    body = []
-    for row in table.to_dict("records"):
-        body.append(
-            [
-                row["table"],
-                str(row["cells"]),
-                str(row["unknown"]),
-                words.number(row["floor"], 2),
-                str(row["effects"]),
-                str(row["within"]),
-                words.signed(row["furthest"], 1),
-                str(row["effects"] - row["within"]),
-                f"{row['by_chance']:.1f}" if row["effects"] else "–",
-                f"{row['p_as_many']:.2g}" if row["effects"] else "–",
-            ]
-        )
+    has_effects = table["effects"] > 0
+    shown = {
+        "Published in": table["table"],
+        "Accuracies": table["cells"],
+        "of unknown test size": table["unknown"],
+        "Median floor (points)": [words.number(floor, 2) for floor in table["floor"]],
+        "Effects": table["effects"],
+        "within 1.96 errors": table["within"],
+        "Furthest (errors)": [words.signed(errors, 1) for errors in table["furthest"]],
+        "beyond": table["effects"] - table["within"],
+        "beyond by chance": table["by_chance"].map("{:.1f}".format).where(has_effects, "–"),
+        "p of as many": table["p_as_many"].map("{:.2g}".format).where(has_effects, "–"),
+    }
     note = (
         "Floor: the binomial standard error of an accuracy p over n test examples, root of p (1 - p) / n. An effect is "
         f"a variant minus its table's baseline; its error is the root of both squares. {UNPAIRED} By chance: "
         "one effect in twenty is beyond 1.96 errors if none is real. p: of as many beyond or more, "
         "if effects were independent; those of one table share a baseline, so true p are larger."
     )
-    return Layout(head, body, note)
+    return Layout.of_table(pd.DataFrame(shown), note)
 
 
 def binomial_effects(table: pd.DataFrame) -> Drawing:
@@ -72,9 +59,9 @@ def binomial_effects(table: pd.DataFrame) -> Drawing:
         axes = figure.subplots()
         axes.axhspan(-1.96, 1.96, color="#E9E9E9", linewidth=0, zorder=0)
         axes.axhline(0, color=GREY, linewidth=0.7, zorder=1)
-        looks = zip(cycle(MARKERS), cycle(COLOURS), strict=False)
-        for (name, rows), (marker, colour) in zip(
-            table.groupby("series", sort=False), looks, strict=False
+        by_series = table.groupby("series", sort=False)
+        for (name, rows), marker, colour in zip(
+            by_series, cycle(MARKERS), cycle(COLOURS), strict=False
         ):
             axes.plot(
                 rows["across"],
@@ -93,10 +80,7 @@ def binomial_effects(table: pd.DataFrame) -> Drawing:
         axes.grid(False, axis="x")
         axes.tick_params(axis="x", length=0)
         axes.set_yscale("symlog", linthresh=2, linscale=0.6)
-        axes.set_yticks(
-            [-20, -10, -5, -2, 0, 2, 5, 10, 20],
-            ["−20", "−10", "−5", "−2", "0", "2", "5", "10", "20"],
-        )
+        axes.set_yticks(ERRORS, [words.number(errors, 0) for errors in ERRORS])
         axes.minorticks_off()
         axes.set_ylim(min(-3.0, 1.3 * table["z"].min()), max(3.0, 1.3 * table["z"].max()))
         axes.set_ylabel("effect / its standard error")
@@ -111,7 +95,7 @@ def seed_counts(table: pd.DataFrame, claims: pd.DataFrame) -> Layout:
     for n in (1, 2, 3, 4, 5, 10):
         names[f"n{n}"] = f"fit n = {n}"
     names |= {"all": "n of every cell", "none": "fit no n"}
-    columns = table.fillna({"all": "none"})[list(names)]
+    shown = table.fillna({"all": "none"})[list(names)].rename(columns=names)
     note = (
         "A mean of n runs over T test images is a multiple of 100 / (T n) percent. A number of runs fits a cell if one "
         "of these multiples is published so, and the published standard deviation, if there is one, belongs to n whole "
@@ -119,37 +103,24 @@ def seed_counts(table: pd.DataFrame, claims: pd.DataFrame) -> Layout:
         "nothing fits says that these assumptions fail (a dropped last batch, a padded one), never that a number is "
         "wrong."
     )
-    return Layout(
-        list(names.values()),
-        columns.astype(str).to_numpy().tolist(),
-        note,
-    )
+    return Layout.of_table(shown, note)
 
 
 def printed_tests(table: pd.DataFrame, claims: pd.DataFrame) -> Layout:
     """How many published effects are significant, by Welch's test, at each number of runs."""
-    counts = {"effects": "Effects"}
+    arms = table["method"] + ", " + table["variant"]
+    shown = {
+        "Published in": table["table"],
+        "Effects of": arms.where(table["variant"].notna(), "all"),
+        "Effects": table["effects"],
+    }
     for n in (2, 3, 5, 10):
-        counts[f"below_{n}"] = f"p < 0.05 at n = {n}"
-    counts |= {"always": "at every n allowed", "never": "at no n allowed"}
-    head = [
-        "Published in",
-        "Effects of",
-        *counts.values(),
-        "p at n = 3",
-        "Chance of no smaller p",
-    ]
-    body = []
-    for row in table.fillna("").to_dict("records"):
-        body.append(
-            [
-                row["table"],
-                f"{row['method']}, {row['variant']}" if row["variant"] else "all",
-                *(str(row[name]) for name in counts),
-                f"{row['low_3']:.2g} to {row['high_3']:.2g}",
-                f"{row['chance']:.2g}",
-            ]
-        )
+        shown[f"p < 0.05 at n = {n}"] = table[f"below_{n}"]
+    shown["at every n allowed"] = table["always"]
+    shown["at no n allowed"] = table["never"]
+    low, high = (table[end].map("{:.2g}".format) for end in ("low_3", "high_3"))
+    shown["p at n = 3"] = low + " to " + high
+    shown["Chance of no smaller p"] = table["chance"].map("{:.2g}".format)
     note = (
         "Each variant with a published standard deviation is compared with its table's baseline by Welch's test, "
         "as if both were means of n runs; nothing is corrected for the number of tests. Allowed are the numbers of "
@@ -157,14 +128,14 @@ def printed_tests(table: pd.DataFrame, claims: pd.DataFrame) -> Layout:
         "no smaller p: of as many independent uniform p, all at least as large as the smallest; near 0, the means "
         "agree better than their own deviations let expect."
     )
-    return Layout(head, body, note)
+    return Layout.of_table(pd.DataFrame(shown), note)
 
 
 def last_digits(table: pd.DataFrame, claims: pd.DataFrame) -> Layout:
-    digits = [str(digit) for digit in range(10)]
-    head = ["Published in", "Of", "Accuracies", *digits, "odd", "p of odd or even"]
-    cells = table.astype(object).fillna({"group": "all"}).astype(str)
-    cells["p_odd"] = [f"{p:.2g}" for p in table["p_odd"]]
+    shown = table.astype(object).fillna({"group": "all"})
+    shown["p_odd"] = table["p_odd"].map("{:.2g}".format)
+    digits = map(str, range(10))
+    shown.columns = ["Published in", "Of", "Accuracies", *digits, "odd", "p of odd or even"]
     note = (
         "Below each digit: how many accuracies end in it, with the zeros of their table. p: exact, two-sided, "
         f"of so many odd digits if odd and even were equally likely; {len(table)} rows are tested, and nothing is "
@@ -172,4 +143,4 @@ def last_digits(table: pd.DataFrame, claims: pd.DataFrame) -> Layout:
         "five in even digits; one run over 5,000 images has an even second decimal. Quoted numbers, dropped batches "
         "and other test sets change digits too."
     )
-    return Layout(head, cells.to_numpy().tolist(), note)
+    return Layout.of_table(shown, note)

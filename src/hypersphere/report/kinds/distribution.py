@@ -1,15 +1,13 @@
 """Distributions of a probe's values over single images or pairs: the share at or below each value."""
 
-from itertools import chain, product
-from typing import Any
+from collections import defaultdict
 
-from matplotlib.axes import Axes
+import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from hypersphere.config.measures import Measure
-from hypersphere.report import figures, style
 from hypersphere.report import notes as noted
+from hypersphere.report import panels, style
 from hypersphere.report.artifact import Points
 from hypersphere.wording import counted
 
@@ -28,58 +26,60 @@ def numbers(points: Points) -> str:
 
 
 def notes(points: Points) -> tuple[str, ...]:
-    levels = points.table("distribution")["quantile"].nunique()
-    text = f"Lines: the share at or below each value of {noted.measured(points)}, of {_of(points)}"
-    return noted.of(
-        points, f"{text}: {counted(levels, 'quantile')} of each run, a line for each seed."
-    )
+    quantiles = points.table("distribution")["quantile"]
+    levels = counted(quantiles.nunique(), "quantile")
+    measured = noted.measured(points)
+    text = f"Lines: the share at or below each value of {measured}, of {_subjects(points)}"
+    return noted.of(points, f"{text}: {levels} of each run, a line for each seed.")
 
 
-def _of(points: Points) -> str:
-    return "pairs" if any("pairs" in cell.coordinates for cell in points.every) else "single images"
+def _subjects(points: Points) -> str:
+    """What has a value each."""
+    of_pairs = any("pairs" in cell.coordinates for cell in points.every)
+    return "pairs" if of_pairs else "single images"
 
 
 def draw(points: Points) -> Figure:
     """A panel for each combination of a point of ``panels`` and one of ``rows``, with lines for each point of ``x``."""
-    rows, columns = points.measured("rows"), points.measured("panels")
-    lines = points.measured("x")
-    combinations = [{**column, **row} for row, column in product(rows, columns)]
-    placed, (down, across) = figures.arrange(combinations, max(2, min(3, len(columns))))
-    subtitle = f"Share of {_of(points)} at or below each value of: {noted.measures(points)}"
-    of_cell = dict(iter(points.table("distribution").groupby("coordinates")))
-    looks: list[dict[str, Any]] = [
-        {"color": style.COLOURS[at % len(style.COLOURS)], "linestyle": style.DASHES[at % 4]}
-        for at in range(len(lines))
-    ]
-    legend = {
-        points.named(x, "x"): Line2D([], [], **look) for x, look in zip(lines, looks, strict=True)
-    }
-    height, inches = PANEL * down + 0.51, figures.WIDTH / across - 0.5
-    figure, _, panels = figures.drawing(points, placed, subtitle, height, inches, legend)
-    along: dict[Measure, dict[Axes, list[float]]] = {}
-    """The values along the axis of each panel, by their measure."""
-    for (row, column), axis in panels.items():
-        cells = [points.at(placed[row, column], x) for x in lines]
-        drawn = [
-            (of_cell[cell.text], look)
-            for cell, look in zip(cells, looks, strict=True)
-            if cell.text in of_cell
-        ]
-        for table, look in drawn:
-            for _, run in table.groupby("seed"):
-                axis.plot(run["value"], 100 * run["quantile"], **look)
-        if not drawn:
-            figures.blank(axis, cells)
+    columns = len(points.measured("panels"))
+    most = max(2, min(3, columns))
+    rows = panels.arrange(points.combinations("rows", "panels"), most)
+    legend, looks = {}, []
+    for at, x in enumerate(points.measured("x")):
+        look = {
+            "color": style.nth(style.COLOURS, at),
+            "linestyle": style.nth(style.DASHES, at),
+        }
+        looks.append(look)
+        name = points.named(x, "x")
+        legend[name] = Line2D([], [], **look)
+    subjects = _subjects(points)
+    subtitle = f"Share of {subjects} at or below each value of: {noted.measures(points)}"
+    height = PANEL * len(rows) + 0.51
+    inches = panels.width(rows) - 0.5
+    figure, _, drawn = panels.drawing(points, rows, subtitle, height, inches, legend)
+    of_cell = points.by_cell("distribution")
+    by_measure = defaultdict(list)
+    for panel in drawn:
+        axis = panel.axis
+        cells = points.array("x", at=panel.point)
+        for cell, look in zip(cells, looks, strict=True):
+            if cell.text in of_cell:
+                for _, run in of_cell[cell.text].groupby("seed"):
+                    share = 100 * run["quantile"]
+                    axis.plot(run["value"], share, **look)
+        if not axis.lines:
+            panels.blank(axis, cells)
             continue
-        values = list(chain.from_iterable(table["value"] for table, _ in drawn))
-        along.setdefault(cells[0].measure, {})[axis] = values
-        axis.set_ylabel(f"{_of(points)} (%)" if column == 0 else "")
-        axis.set_xlabel(cells[0].label if (row + 1, column) not in placed else "")
-    for measure, of_axes in along.items():  # one quantity has one kind of axis
-        spread = (
-            figures.logarithmic(list(chain.from_iterable(of_axes.values()))) and not measure.bounded
-        )
-        for axis in of_axes if spread else ():
-            axis.set_xscale("log")
-            figures.log_ticks(axis.xaxis)
+        by_measure[cells[0].measure].append(axis)
+        if panel.at_left is None:
+            axis.set_ylabel(f"{subjects} (%)")
+        if panel.below is None:
+            axis.set_xlabel(cells[0].label)
+    for measure, axes in by_measure.items():  # one quantity has one kind of axis
+        ends = np.ravel([axis.dataLim.intervalx for axis in axes])
+        if panels.logarithmic(ends) and not measure.bounded:
+            for axis in axes:
+                axis.set_xscale("log")
+                style.log_ticks(axis.xaxis)
     return figure

@@ -1,11 +1,14 @@
 """Lines: a measure against a coordinate, with a panel for each point of ``panels`` (and each measure)."""
 
 import math
+from collections import defaultdict
 from collections.abc import Sequence
-from itertools import chain, pairwise, product
-from typing import Any
+from itertools import chain
+from operator import itemgetter
+from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
@@ -13,9 +16,10 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator, NullLocator
 
 from hypersphere.config.coordinates import Coordinates, normal
 from hypersphere.config.measures import Measure
-from hypersphere.report import figures, style, words
+from hypersphere.report import figures, panels, style, words
 from hypersphere.report import notes as noted
-from hypersphere.report.artifact import Point, Points
+from hypersphere.report.artifact import Point, Points, means
+from hypersphere.report.panels import Ticks
 
 OF = "runs"
 AXES = {"panels": False, "lines": True, "x": True}
@@ -27,8 +31,12 @@ LOG_RANGE = 8.0
 """An axis without unit and bounds is logarithmic if its largest mean is at least so many times its smallest."""
 BAND_FROM = 3
 """With at least so many seeds the interval is a band; with fewer, or on a logarithmic axis, each seed has a line."""
+MEASURED = ("measure", *words.DATA)
+"""The coordinates of a panel that say what is measured on which data."""
 MOST = 6
 """Lines of a panel that one can tell apart."""
+MOST_TICKS = 12
+"""Up to so many numbers along the axis x, each may have its own tick."""
 BESIDE, DIGIT, GAP = 0.65, 0.075, 0.09
 """Inches: what stands beside the axis of a panel, a digit of a tick's label, and the least gap between two labels."""
 LEVELS: dict[str, Any] = {"pixels": (0, (4, 2)), "untrained": (0, (1, 1.5))}
@@ -43,34 +51,50 @@ PUBLISHED: dict[str, Any] = {
 Look = dict[str, Any]
 """Colour, marker and dashes of a line."""
 
+
+class Curve(NamedTuple):
+    """One line of a panel."""
+
+    cells: list[Point]
+    numbers: pd.DataFrame
+    """A row for each cell by its place ``x``: ``mean``, its interval from ``low`` to ``high``, ``published``."""
+    look: Look
+
+
 numbers = Points.means
 
 
 def notes(points: Points) -> tuple[str, ...]:
-    levels = (
-        f"; horizontal lines: {' and '.join(_levels(points).values())}" if _levels(points) else ""
-    )
-    text = f"Shown: {noted.measured(points)}. Lines: {noted.over(points)}{_spread(points)}{levels}."
+    levels = " and ".join(_levels(points).values())
+    level_lines = f"; horizontal lines: {levels}" if levels else ""
+    lines = f"{noted.over(points)}{_spread(points)}{level_lines}"
+    text = f"Shown: {noted.measured(points)}. Lines: {lines}."
     return noted.of(points, text, noted.published(points, "Hollow markers repeat"))
 
 
 def _spread(points: Points) -> str:
     """What is drawn of the spread over seeds: bands, or single runs."""
     several = [cell for cell in points.every if cell.count("n") > 1]
-    bands = (
-        f"; bands: {words.confidence(points.config)} t intervals"
-        if any(map(_banded, several))
-        else ""
-    )
-    return bands + ("; thin lines: single runs" if not all(map(_banded, several)) else "")
+    banded = list(map(_is_banded, several))
+    text = ""
+    if any(banded):
+        text += f"; bands: {words.confidence(points.config)} t intervals"
+    if not all(banded):
+        text += "; thin lines: single runs"
+    return text
 
 
-def _banded(cell: Point) -> bool:
+def _is_banded(cell: Point) -> bool:
     """Whether a cell has a band; any other of several seeds has a thin line for each.
 
     On a logarithmic axis, which a measure without unit and bounds may have, t intervals would fall off the floor.
     """
-    return cell.count("n") >= BAND_FROM and bool(cell.measure.unit or cell.measure.bounded)
+    return cell.count("n") >= BAND_FROM and not _is_open(cell.measure)
+
+
+def _is_open(measure: Measure) -> bool:
+    """Whether a measure has neither unit nor bounds, so that its axis may be logarithmic."""
+    return not measure.unit and not measure.bounded
 
 
 def _levels(points: Points) -> dict[str, str]:
@@ -81,239 +105,288 @@ def _levels(points: Points) -> dict[str, str]:
 
 def draw(points: Points) -> Figure:
     """Panels, with heading, legend and notes outside of them. Panels of one measure on one dataset share an axis y."""
-    if not _has_a_line(points):
-        return _only_a_sentence(points)
-    of_panels, of_lines = _axes(points)
-    placed, (down, across) = figures.arrange(
-        points.measured(of_panels), 3 if of_panels == "panels" else 4
+    every = points.array("panels", "lines", "x")
+    values_of_line = np.isfinite(means(every)).sum(axis=2)
+    if values_of_line.max() < 2:
+        text = (
+            f"Not drawn: no line has two values at this scale. The numbers are in {points.name}.csv"
+        )
+        frame = panels.frame(points, text)
+        figure, _ = figures.framed(frame, figures.WIDTH, 0.1)
+        return figure
+    of_panels, of_lines, most = "panels", "lines", 3
+    if _has_too_many_lines(points, every):
+        of_panels, of_lines, most = "lines", "panels", 4
+    rows = panels.arrange(points.measured(of_panels), most)
+    inches = panels.width(rows)
+    x = panels.ticks(points, "x")
+    slant = not x.places and panels.in_lines(x.names, inches)[1]
+    height = PANEL * len(rows) + (1.0 if slant else 0.4)
+    looks = _looks(points.measured(of_lines))
+    pretrainings = noted.over(points, "pretrainings")
+    text = f"{noted.measures(points)}. Lines: {pretrainings}{_spread(points)}"
+    figure, _, drawn = panels.drawing(
+        points,
+        rows,
+        panels.subtitle(points, text, "x"),
+        height,
+        inches - BESIDE,
+        _legend(points, of_panels, of_lines, looks, x.names[-1]),
+        (of_panels,),
     )
-    inches = figures.WIDTH / across
-    places, names, label = figures.ticks(points, "x")
-    slant = not places and figures.wrapped(names, inches)[1]
-    height = PANEL * down + (1.0 if slant else 0.4)
-    lines = points.measured(of_lines)
-    looks = _looks(lines)
-    legend = _handles(points, of_panels, of_lines, looks)
-    figure, _, panels = figures.drawing(
-        points, placed, _subtitle(points), height, inches - BESIDE, legend, (of_panels,)
-    )
-    alike: dict[tuple[Any, ...], list[Axes]] = {}
-    for (row, column), axis in panels.items():
-        panel = placed[row, column]
-        cells = list[list[Point]]()
-        for line in lines:
-            cells.append([points.at(panel, line, x) for x in points.measured("x")])
-        every = list(chain.from_iterable(cells))
-        if all(math.isnan(cell.mean) for cell in every):
-            figures.blank(axis, every)
+    alike = defaultdict(list)
+    for panel in drawn:
+        point, axis = panel.point, panel.axis
+        cells = points.array(of_lines, "x", at=point)
+        if np.isnan(means(cells)).all():
+            panels.blank(axis, cells.flat)
         else:
-            _panel(axis, points, cells, looks, _across(axis, points, inches))
-        alike.setdefault(tuple(panel.get(key) for key in ("measure", *words.DATA)), []).append(axis)
-        beside = placed.get((row, column - 1))
-        if beside is None or beside.get("measure") != panel.get("measure"):
-            axis.set_ylabel(every[0].label)
-        if (row + 1, column) not in placed:
-            axis.set_xlabel(figures.folded(label, inches - BESIDE))
+            places = _across(axis, x, inches)
+            curves = []
+            for line, look in zip(cells, looks, strict=True):
+                curves.append(_curve(line, places, look))
+            _draw_curves(axis, points, curves)
+            measured = tuple(point.get(key) for key in MEASURED)
+            alike[measured].append(axis)
+        at_left = panel.at_left
+        if at_left is None or at_left.get("measure") != point.get("measure"):
+            axis.set_ylabel(cells[0, 0].label)
+        if panel.below is None:
+            axis.set_xlabel(panels.fold(x.label, inches - BESIDE))
         elif slant:
             axis.tick_params(axis="x", labelbottom=False)
     for axes in alike.values():
-        drawn = [axis for axis in axes if axis.lines]
-        ends = list(chain.from_iterable(axis.get_ylim() for axis in drawn))
-        for axis in drawn if len({axis.get_yscale() for axis in axes}) == 1 else []:
-            axis.set_ylim(min(ends), max(ends))
+        _share_y(axes)
     return figure
 
 
-def _axes(points: Points) -> tuple[str, str]:
-    """The axis with a point for each panel, and that with one for each line.
-
-    Of more than ``MOST`` lines each gets a panel of its own, with a line for each of what would be the panels.
-    """
-    panels, lines, every = (points.measured(axis) for axis in ("panels", "lines", "x"))
-    most = max(
-        sum(any(points.at(panel, line, x).was_run for x in every) for line in lines)
-        for panel in panels
-    )
-    swapped = most > MOST >= len(panels) and "measure" not in words.varying(panels)
-    return ("lines", "panels") if swapped else ("panels", "lines")
+def _has_too_many_lines(points: Points, cells: np.ndarray[Any, Any]) -> bool:
+    """Whether panels have more than ``MOST`` lines: then each line gets a panel, with a line for each panel."""
+    was_run = np.vectorize(lambda cell: cell.was_run, otypes=[bool])
+    lines = was_run(cells).any(axis=2)
+    most = lines.sum(axis=1).max()
+    of_measures = "measure" in words.varying(points.measured("panels"))
+    return bool(most > MOST >= len(cells)) and not of_measures
 
 
 def _looks(lines: Sequence[Coordinates]) -> list[Look]:
-    """The look of each line: colour, marker and dashes, so that no line is known by its colour alone."""
-    first = [tuple(line.get(key) for key in words.varying(lines)[:1]) for line in lines]
-    groups = list(dict.fromkeys(first))
-    by_group = 1 < len(groups) < len(lines)
+    """The look of each line: colour, marker and dashes, so that no line is known by its colour alone.
+
+    Dashes are by the first key that varies (the method), or else each line's own.
+    """
+    first, *_ = words.varying(lines) or [""]
+    groups = [line.get(first) for line in lines]
+    different = list(dict.fromkeys(groups))
+    by_group = 1 < len(different) < len(lines)
     looks = []
-    # dashes are by the first key that varies (the method), or else each line's own
-    for at in range(len(lines)):
-        dashes = groups.index(first[at]) if by_group else at
-        marker = style.MARKERS[(at + at // len(style.COLOURS)) % len(style.MARKERS)]
-        look = {"color": style.COLOURS[at % len(style.COLOURS)], "marker": marker}
-        looks.append({**look, "linestyle": style.DASHES[dashes % len(style.DASHES)]})
+    for at, group in enumerate(groups):
+        dashes = different.index(group) if by_group else at
+        marker = at + at // len(style.COLOURS)
+        look = {
+            "color": style.nth(style.COLOURS, at),
+            "marker": style.nth(style.MARKERS, marker),
+            "linestyle": style.nth(style.DASHES, dashes),
+        }
+        looks.append(look)
     return looks
 
 
-def _subtitle(points: Points) -> str:
-    """What is drawn, which values are not, and whether raw pixels are above every encoder."""
-    text = f"{noted.measures(points)}. Lines: {noted.over(points, 'pretrainings')}{_spread(points)}"
-    return ". ".join(filter(None, (text, figures.unrun(points, "x"), figures.below_pixels(points))))
-
-
-def _has_a_line(points: Points) -> bool:
-    """Whether any line has two values."""
-    for panel, line in product(points.measured("panels"), points.measured("lines")):
-        means = [points.at(panel, line, x).mean for x in points.measured("x")]
-        if sum(map(math.isfinite, means)) > 1:
-            return True
-    return False
-
-
-def _only_a_sentence(points: Points) -> Figure:
-    """In place of curves of one dot: the title, and that the numbers are in the table beside the figure."""
-    said = f"Not drawn: no line has two values at this scale. The numbers are in {points.name}.csv"
-    return figures.framed(
-        figures.Frame(points.artifact.title, said, noted.small(points)), figures.WIDTH, 0.1
-    )[0]
-
-
-def _handles(
-    points: Points, of_panels: str, of_lines: str, looks: Sequence[Look]
+def _legend(
+    points: Points, of_panels: str, of_lines: str, looks: Sequence[Look], last: str
 ) -> dict[str, Line2D]:
     """Entries of the legend: every line, the controls, and the published numbers."""
-    lines, last, entries = points.measured(of_lines), points.measured("x")[-1], {}
-    _, names, _ = figures.ticks(points, "x")
+    entries = {}
+    lines = points.measured(of_lines)
     for line, look in zip(lines, looks, strict=True):
-        ends = [points.at(panel, line, last) for panel in points.axis(of_panels)]
-        lost = figures.lost(ends)
-        nothing = lost and all(math.isnan(end.mean) for end in ends)
         if not line:  # each panel has one line, which its heading names
             continue
         name = points.called(line, words.varying(lines))
-        entries[name + (f" ({lost} at {names[-1]})" if nothing else "")] = Line2D([], [], **look)
+        ends = points.array(of_panels, "x", at=line)[:, -1]
+        lost = panels.reasons(ends)
+        if lost and np.isnan(means(ends)).all():
+            name += f" ({lost} at {last})"
+        entries[name] = Line2D([], [], **look)
     for kind, name in _levels(points).items():
-        entries[name] = Line2D([], [], color=style.GREY, linestyle=LEVELS[kind], linewidth=1.1)
+        entries[name] = Line2D(
+            [],
+            [],
+            color=style.GREY,
+            linestyle=LEVELS[kind],
+            linewidth=1.1,
+        )
     if any(math.isfinite(cell.published) for cell in points.every):
-        entries["published"] = Line2D([], [], marker="o", markeredgecolor=style.GREY, **PUBLISHED)
+        entries["published"] = Line2D(
+            [],
+            [],
+            marker="o",
+            markeredgecolor=style.GREY,
+            **PUBLISHED,
+        )
     return entries
 
 
-def _panel(
-    axis: Axes, points: Points, cells: list[list[Point]], looks: list[Look], x: list[float]
-) -> None:
-    """Draw the cells of each line, and its controls below them."""
+def _curve(cells: Sequence[Point], places: Sequence[float], look: Look) -> Curve:
+    """The cells of a line at their places along the axis x, in the order of these."""
+    by_place = sorted(zip(places, cells, strict=True), key=itemgetter(0))
+    numbers = []
+    for x, cell in by_place:
+        low, high = cell.ends
+        numbers.append(
+            {
+                "x": x,
+                "coordinates": cell.text,
+                "mean": cell.mean,
+                "low": low,
+                "high": high,
+                "published": cell.published,
+            }
+        )
+    ordered = [cell for _, cell in by_place]
+    return Curve(ordered, pd.DataFrame(numbers), look)
+
+
+def _draw_curves(axis: Axes, points: Points, curves: Sequence[Curve]) -> None:
+    """Draw lines, with their bands and their controls below them, and set the axis y."""
     for kind in LEVELS:
-        _controls(axis, points, kind, cells, looks, x)
-    for row, look in zip(cells, looks, strict=True):
-        _line(axis, points, row, look, x)
+        _draw_controls(axis, points, kind, curves)
+    for curve in curves:
+        _draw_line(axis, points, curve)
     of_lines = tuple(axis.dataLim.intervaly)  # which the bands widen
-    for row, look in zip(cells, looks, strict=True):
-        _band(axis, row, look, x)
-    _set_y(axis, cells[0][0].measure, of_lines, axis.dataLim.intervaly)
+    for curve in curves:
+        banded = curve.numbers[list(map(_is_banded, curve.cells))]
+        axis.fill_between(
+            banded["x"],
+            banded["low"],
+            banded["high"],
+            color=curve.look["color"],
+            alpha=0.18,
+            linewidth=0,
+        )
+    of_all = axis.dataLim.intervaly
+    _set_y(axis, curves[0].cells[0].measure, of_lines, of_all)
 
 
-def _controls(
-    axis: Axes,
-    points: Points,
-    kind: str,
-    cells: list[list[Point]],
-    looks: list[Look],
-    x: list[float],
-) -> None:
+def _draw_controls(axis: Axes, points: Points, kind: str, curves: Sequence[Curve]) -> None:
     """A control of each line; lines that share one have it once, in grey if it belongs to all."""
-    series = {}
-    for row, look in zip(reversed(cells), reversed(looks), strict=True):
-        controls = [points.control(kind, cell) for cell in row]
-        series[tuple(one.text for one in controls)] = (controls, look["color"])
-    for names, (controls, own) in series.items():
-        colour = style.GREY if len(series) == 1 else own
-        level: Look = {"color": colour, "linestyle": LEVELS[kind], "linewidth": 1.1, "zorder": 1.5}
-        measured = [(at, one.mean) for at, one in zip(x, controls, strict=True) if one.summary]
+    levels = {}
+    for curve in reversed(curves):
+        controls = [points.control(kind, cell) for cell in curve.cells]
+        level = _curve(controls, list(curve.numbers["x"]), curve.look)
+        names = tuple(level.numbers["coordinates"])
+        levels[names] = level
+    for names, level in levels.items():
+        measured = level.numbers.dropna(subset="mean")
+        look: Look = {
+            "color": style.GREY if len(levels) == 1 else level.look["color"],
+            "linestyle": LEVELS[kind],
+            "linewidth": 1.1,
+            "zorder": 1.5,
+        }
         if len(set(names)) > 1:
-            axis.plot(*_columns(measured, 2), **level)
-        elif measured:  # one number
-            axis.axhline(measured[0][1], **level)
+            axis.plot(measured["x"], measured["mean"], **look)
+        elif len(measured):  # one number
+            axis.axhline(measured["mean"].iloc[0], **look)
 
 
-def _line(axis: Axes, points: Points, row: list[Point], look: Look, x: list[float]) -> None:
+def _draw_line(axis: Axes, points: Points, curve: Curve) -> None:
     """Means, single runs if they have no band, and published numbers."""
-    placed = sorted(zip(x, row, strict=True), key=lambda one: one[0])
-    means = [(at, cell.mean) for at, cell in placed if not math.isnan(cell.mean)]
-    axis.plot(*_columns(means, 2), markevery=max(1, len(means) // 8), zorder=3, **look)
-    if any(cell.count("n") > 1 and not _banded(cell) for cell in row):
-        places = {cell.text: at for at, cell in placed if not math.isnan(cell.mean)}
-        table = points.table("measurements").dropna(subset="value")
-        table = table.assign(x=table["coordinates"].map(places)).dropna(subset="x")
-        for _, run in table.sort_values("x").groupby("seed"):
+    colour = curve.look["color"]
+    measured = curve.numbers.dropna(subset="mean")
+    axis.plot(
+        measured["x"],
+        measured["mean"],
+        markevery=max(1, len(measured) // 8),
+        zorder=3,
+        **curve.look,
+    )
+    several = [cell for cell in curve.cells if cell.count("n") > 1]
+    if not all(map(_is_banded, several)):
+        runs = points.table("measurements").dropna(subset="value")
+        runs = runs.merge(measured[["x", "coordinates"]], on="coordinates")
+        for _, run in runs.sort_values("x").groupby("seed"):
             axis.plot(
-                run["x"], run["value"], color=look["color"], linewidth=0.6, alpha=0.7, zorder=2
+                run["x"],
+                run["value"],
+                color=colour,
+                linewidth=0.6,
+                alpha=0.7,
+                zorder=2,
             )
-    published = [(at, cell.published) for at, cell in placed if math.isfinite(cell.published)]
-    hollow = PUBLISHED | {"marker": look["marker"], "markeredgecolor": look["color"]}
-    axis.plot(*_columns(published, 2), **hollow, zorder=4)
-
-
-def _band(axis: Axes, row: list[Point], look: Look, x: list[float]) -> None:
-    """The intervals of a line's means."""
-    ends = [(at, *cell.ends) for at, cell in zip(x, row, strict=True) if _banded(cell)]
-    axis.fill_between(*_columns(sorted(ends), 3), color=look["color"], alpha=0.18, linewidth=0)
-
-
-def _columns(rows: Sequence[Sequence[float]], number: int) -> Any:
-    """The columns of rows of that many numbers, of which there may be none."""
-    return np.reshape(rows, (-1, number)).T
+    published = curve.numbers.dropna(subset="published")
+    axis.plot(
+        published["x"],
+        published["published"],
+        marker=curve.look["marker"],
+        markeredgecolor=colour,
+        zorder=4,
+        **PUBLISHED,
+    )
 
 
 def _set_y(
     axis: Axes, measure: Measure, of_lines: Sequence[float], of_all: Sequence[float]
 ) -> None:
     """The axis y: logarithmic if the lines spread far. Wide bands are cut off, because they hide the lines."""
-    (low, high), (lowest, highest) = of_lines, of_all
-    if low > 0 and high / low >= LOG_RANGE and not (measure.unit or measure.bounded):
+    low, high = of_lines
+    if _is_open(measure) and low > 0 and high / low >= LOG_RANGE:
         axis.set_yscale("log")
-        figures.log_ticks(axis.yaxis)
+        style.log_ticks(axis.yaxis)
         axis.set_ylim(low / 1.3, high * 1.3)
-    else:
-        room, margin = 0.5 * (high - low) or 1.0, 0.06 * (high - low) or 0.5
-        axis.set_ylim(max(lowest, low - room) - margin, min(highest, high + room) + margin)
+        return
+    lowest, highest = of_all
+    room = 0.5 * (high - low) or 1.0
+    margin = 0.06 * (high - low) or 0.5
+    bottom = max(lowest, low - room)
+    top = min(highest, high + room)
+    axis.set_ylim(bottom - margin, top + margin)
 
 
-def _across(axis: Axes, points: Points, inches: float) -> list[float]:
+def _share_y(axes: Sequence[Axes]) -> None:
+    """Give panels of one measure on one dataset the same ends of the axis y, unless some are logarithmic."""
+    if len({axis.get_yscale() for axis in axes}) > 1:
+        return
+    ends = list(chain.from_iterable(axis.get_ylim() for axis in axes))
+    for axis in axes:
+        axis.set_ylim(min(ends), max(ends))
+
+
+def _across(axis: Axes, x: Ticks, inches: float) -> Sequence[float]:
     """The axis x, the same in every panel: names, or numbers, each with a tick if it has room; all places."""
-    x, names, _ = figures.ticks(points, "x")
-    if not x:
-        figures.name_ticks(axis, names, inches)
-        axis.set_xlim(-0.4, len(names) - 0.6)
-        return list(map(float, range(len(names))))
-    even = len(x) > 2 and len(set(np.diff(x).round(9))) == 1
-    spread = figures.logarithmic(x) and not even
-    ordered = np.sort(x)
-    at = np.log(ordered) if spread else ordered
-    span = at[-1] - at[0]
-    ends = np.array([at[0], at[-1]]) + (0.04 * span or 0.5) * np.array([-1, 1])
-    if spread:
+    if not x.places:
+        panels.name_ticks(axis, x.names, inches)
+        axis.set_xlim(-0.4, len(x.names) - 0.6)
+        return range(len(x.names))
+    numbers = np.sort(x.places)
+    steps = np.diff(x.places).round(9)
+    is_even = len(steps) > 1 and len(set(steps)) == 1
+    is_logarithmic = panels.logarithmic(x.places) and not is_even
+    at = np.log(numbers) if is_logarithmic else numbers
+    first, last = at[0], at[-1]
+    margin = 0.04 * (last - first) or 0.5
+    ends = np.array([first - margin, last + margin])
+    if is_logarithmic:
         axis.set_xscale("log")
-    axis.set_xlim(*np.exp(ends) if spread else ends)
-    if len(x) <= 12:
-        shares = (at - at[0]) / (span or 1.0)
-        axis.set_xticks(
-            ordered[_with_room(shares, list(map(words.short, ordered)), inches - BESIDE)]
-        )
+        ends = np.exp(ends)
+    axis.set_xlim(*ends)
+    if len(numbers) <= MOST_TICKS:
+        shares = (at - first) / (last - first or 1.0)
+        labels = list(map(words.short, numbers))
+        with_room = _with_room(shares * (inches - BESIDE), labels)
+        axis.set_xticks(numbers[with_room])
     else:
         axis.xaxis.set_major_locator(MaxNLocator(5, integer=True))
-    axis.xaxis.set_major_formatter(FuncFormatter(lambda value, _: words.short(normal(value))))
+    in_print = FuncFormatter(lambda value, _: words.short(normal(value)))
+    axis.xaxis.set_major_formatter(in_print)
     axis.xaxis.set_minor_locator(NullLocator())
-    return x
+    return x.places
 
 
-def _with_room(shares: Sequence[float], labels: Sequence[str], inches: float) -> list[int]:
+def _with_room(places: np.ndarray[Any, Any], labels: Sequence[str]) -> list[int]:
     """Which ticks of an axis get a label, so that none touches another: all, every second, or fewer."""
-    halves = [DIGIT * len(label) / 2 for label in labels]
-    places = [share * inches for share in shares]
-    for step in range(1, len(shares)):
-        ticks = list(range(0, len(shares), step))
-        gaps = []
-        for left, right in pairwise(ticks):
-            gaps.append(places[right] - halves[right] - places[left] - halves[left])
-        if min(gaps) >= GAP:
-            return ticks
+    halves = np.array([DIGIT * len(label) / 2 for label in labels])
+    begins, ends = places - halves, places + halves
+    for step in range(1, len(labels)):
+        gaps = begins[step::step] - ends[:-step:step]
+        if gaps.min() >= GAP:
+            return list(range(0, len(labels), step))
     return [0]

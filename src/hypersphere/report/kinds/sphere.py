@@ -5,11 +5,13 @@ import textwrap
 from typing import Any
 
 import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Circle
 
-from hypersphere.report import figures, style, words
+from hypersphere.report import figures, panels, style, words
 from hypersphere.report import notes as noted
 from hypersphere.report.artifact import Points
 
@@ -35,11 +37,13 @@ def numbers(points: Points) -> str:
 
 
 def notes(points: Points) -> tuple[str, ...]:
-    over = "all test images of all seeds" if noted.several(points) else "all test images"
+    images = "all test images"
+    if noted.several(points):
+        images += " of all seeds"
     text = (
         "Dots: single test images of one pretraining, on a map of the whole sphere about their mean direction, in "
         "Lambert's projection, which keeps areas; inside the inner circle: the nearer half of the sphere. Colours: "
-        f"classes. A rotation of the sphere means nothing. Above each map: {noted.measured(points)}, over {over}; "
+        f"classes. A rotation of the sphere means nothing. Above each map: {noted.measured(points)}, over {images}; "
         "0: one direction, 1: directions that cancel out."
     )
     return noted.of(points, text)
@@ -47,49 +51,44 @@ def notes(points: Points) -> tuple[str, ...]:
 
 def draw(points: Points) -> Figure:
     rows, columns = points.axis("rows"), points.axis("columns")
-    high = min(LARGEST, (figures.WIDTH - BESIDE) / len(columns)) + ABOVE
     subtitle = (
         "Single test images on a map of the sphere about their mean direction; inner circle: the nearer half. "
         f"Numbers: {noted.measures(points)}"
     )
-    frame = figures.Frame(points.artifact.title, subtitle, noted.small(points))
-    figure, part = figures.framed(frame, figures.WIDTH, high * len(rows) + LEGEND)
+    high = min(LARGEST, (figures.WIDTH - BESIDE) / len(columns)) + ABOVE
+    height = high * len(rows) + LEGEND
+    figure, part = figures.framed(panels.frame(points, subtitle), figures.WIDTH, height)
     axes = part.subplots(len(rows), len(columns), squeeze=False)
-    table = points.table("points")
-    table = table.assign(colour=[PALETTE[int(label) % len(PALETTE)] for label in table["class"]])
-    edge = 1.03 * RADIUS
+    dots = points.by_cell("points")
     for (down, right), axis in np.ndenumerate(axes):
         cell = points.at(rows[down], columns[right])
-        dots = table[table["coordinates"] == cell.text]
-        for radius, line in ((RADIUS, "-"), (HEMISPHERE, ":")):
-            axis.add_patch(
-                Circle(
-                    (0, 0), radius, fill=False, edgecolor=style.GREY, linewidth=0.7, linestyle=line
-                )
-            )
-        axis.set(xlim=(-edge, edge), ylim=(-edge, edge), aspect="equal", xticks=[], yticks=[])
-        axis.grid(visible=False)
-        axis.spines[:].set_visible(False)
-        if dots.empty:
-            axis.text(0, 0, words.NOT_RUN, ha="center", va="center", color=style.GREY, fontsize=7)
-        else:
-            flat = about_their_middle(dots[["x", "y", "z"]].to_numpy())
-            axis.scatter(
-                flat[:, 0], flat[:, 1], s=4, c=list(dots["colour"]), linewidths=0, alpha=0.8
-            )
-        above = [points.named(columns[right], "columns")] if down == 0 else []
-        axis.set_title("\n".join([*above, cell.mean_text]), fontsize=8)
+        _draw_map(axis, dots.get(cell.text))
+        title = cell.mean_text
+        if down == 0:
+            title = f"{points.named(columns[right], 'columns')}\n{title}"
+        axis.set_title(title, fontsize=8)
         if right == 0:
-            name = textwrap.fill(points.named(rows[down], "rows"), BESIDE_LETTERS)
-            axis.set_ylabel(name, rotation=0, ha="right", va="center", labelpad=8)
-    shown = table[table["coordinates"].isin([cell.text for cell in points.every])]
-    classes = dict(sorted(zip(shown["class"].astype(int), shown["colour"], strict=True)))
+            name = points.named(rows[down], "rows")
+            axis.set_ylabel(
+                textwrap.fill(name, BESIDE_LETTERS),
+                rotation=0,
+                ha="right",
+                va="center",
+                labelpad=8,
+            )
+    classes = sorted(points.table("points")["class"].astype(int).unique())
+    handles = []
+    for label in classes:
+        dot = Line2D(
+            [],
+            [],
+            color=style.nth(PALETTE, label),
+            label=str(label),
+            marker="o",
+            linestyle="none",
+        )
+        handles.append(dot)
     if 1 < len(classes) <= len(PALETTE):
-        dot: dict[str, Any] = {"marker": "o", "linestyle": "none"}
-        handles = [
-            Line2D([], [], color=colour, label=str(label), **dot)
-            for label, colour in classes.items()
-        ]
         part.legend(
             handles=handles,
             loc="outside lower center",
@@ -100,6 +99,29 @@ def draw(points: Points) -> Figure:
     return figure
 
 
+def _draw_map(axis: Axes, dots: pd.DataFrame | None) -> None:
+    """Circles round the half of the sphere and the whole of it, with dots in them if there are any."""
+    for radius, line in ((RADIUS, "-"), (HEMISPHERE, ":")):
+        circle = Circle(
+            (0, 0),
+            radius,
+            fill=False,
+            edgecolor=style.GREY,
+            linewidth=0.7,
+            linestyle=line,
+        )
+        axis.add_patch(circle)
+    edge = 1.03 * RADIUS
+    axis.set(xlim=(-edge, edge), ylim=(-edge, edge), aspect="equal", xticks=[], yticks=[])
+    style.bare(axis)
+    if dots is None:
+        axis.text(0, 0, words.NOT_RUN, ha="center", va="center", color=style.GREY, fontsize=7)
+        return
+    x, y = about_their_middle(dots[["x", "y", "z"]].to_numpy()).T
+    colours = [style.nth(PALETTE, int(label)) for label in dots["class"]]
+    axis.scatter(x, y, s=4, c=colours, linewidths=0, alpha=0.8)
+
+
 def about_their_middle(points: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     """Lambert's azimuthal equal-area map of unit vectors [points, 3], with their mean direction in its middle.
 
@@ -108,8 +130,10 @@ def about_their_middle(points: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     middle = points.mean(axis=0)
     length = np.linalg.norm(middle)
     middle = middle / length if length > 0 else np.array([0.0, 0.0, 1.0])
-    first = np.cross(middle, np.eye(3)[np.abs(middle).argmin()])
+    least = np.abs(middle).argmin()
+    first = np.cross(middle, np.eye(3)[least])
     first /= np.linalg.norm(first)
+    second = np.cross(middle, first)
     ahead = points @ middle
-    flat: np.ndarray[Any, Any] = points @ np.stack([first, np.cross(middle, first)], axis=1)
+    flat: np.ndarray[Any, Any] = points @ np.stack([first, second], axis=1)
     return flat * np.sqrt(2 / np.maximum(1 + ahead, 1e-12))[:, None]

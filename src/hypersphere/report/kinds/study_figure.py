@@ -10,21 +10,32 @@ OF = "study"
 FOLDER = "figures"
 
 
-notes, numbers = studies.sentences, studies.source
+REPEATED = {"n": "seeds", "trials": "trials", "starts": "starts"}
+"""How often a study was repeated: the columns that say it, and of what."""
+
+notes = studies.sentences
+numbers = studies.source
 
 
 def draw(context: Context) -> Figure:
     """The drawing under its finding and what is measured, over a line on its size and how often it was repeated."""
     drawing: studies.Drawing = studies.of_artifact(context)
-    subject = context.artifact.title
-    subtitle = f"{subject}. {drawing.measured}" if drawing.finding else drawing.measured
-    table, small = studies.computed(context), studies.SIZE_NOTICE
-    for column, counted in {"n": "seeds", "trials": "trials", "starts": "starts"}.items():
-        if column in table and (most := pd.to_numeric(table[column], errors="coerce").max()) > 1:
-            small += f" n = {most:.0f} {counted}."
-            break
-    figure, part = figures.framed(
-        figures.Frame(drawing.finding or subject, subtitle, small), *drawing.size
+    title, subtitle = context.artifact.title, drawing.measured
+    if drawing.finding:
+        title, subtitle = drawing.finding, f"{title}. {subtitle}"
+    frame = figures.Frame(
+        title, subtitle, studies.SIZE_NOTICE + _repeats(studies.computed(context))
     )
+    figure, part = figures.framed(frame, *drawing.size)
     drawing.draw(part)
     return figure
+
+
+def _repeats(table: pd.DataFrame) -> str:
+    """`` n = 20 trials.``; empty for what was done once."""
+    for column, repeated in REPEATED.items():
+        if column in table:
+            most = pd.to_numeric(table[column], errors="coerce").max()
+            if most > 1:
+                return f" n = {most:.0f} {repeated}."
+    return ""

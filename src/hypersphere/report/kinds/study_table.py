@@ -6,11 +6,17 @@ from hypersphere.report.artifact import Context, Grid, Head, Line, Text
 OF = "study"
 FOLDER = "tables"
 
-notes, numbers = studies.sentences, studies.source
+notes = studies.sentences
+numbers = studies.source
 
 
 def draw(context: Context) -> Grid:
     """The study's own rows, with printed numbers beside ours."""
     layout: studies.Layout = studies.of_artifact(context)
-    lines = [Line((row[0],), tuple(map(Text, row[1:]))) for row in layout.body]
-    return Grid((tuple(map(Head, layout.head[1:])),), (layout.head[0],), tuple(lines))
+    corner, *heads = layout.head
+    lines = []
+    for label, *cells in layout.body:
+        texts = tuple(map(Text, cells))
+        lines.append(Line((label,), texts))
+    head = tuple(map(Head, heads))
+    return Grid((head,), (corner,), tuple(lines))

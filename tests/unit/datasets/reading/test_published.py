@@ -129,7 +129,7 @@ def test_if_both_fail_the_sentence_is_about_the_first(
 
 
 def test_what_is_only_looked_at_is_not_fetched(
-    file: File, tmp_path: Path, server: Any, approve: Any
+    file: File, tmp_path: Path, server: Any, names: Any
 ) -> None:
     path = tmp_path / "set.zip"
     for content in (None, CONTENT[:-1]):
@@ -137,7 +137,7 @@ def test_what_is_only_looked_at_is_not_fetched(
             path.write_bytes(content)
         with pytest.raises(HypersphereError) as caught:
             require(file, path, download=False)
-        approve(str(caught.value).replace(server.address, "SERVER"))
+        names(caught.value, "set.zip")
     path.write_bytes(CONTENT)
     require(file, path, download=False)
     assert server.log == []

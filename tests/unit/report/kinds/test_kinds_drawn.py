@@ -406,7 +406,7 @@ def test_csv_holds_what_is_drawn(make: Any) -> None:
 
 @pytest.mark.parametrize(("name", "file"), [("scores", "summary.csv"), ("faces", "pictures.png")])
 def test_an_altered_table_or_picture_is_refused_and_nothing_is_written(
-    make: Any, approve: Any, name: str, file: str
+    make: Any, names: Any, name: str, file: str
 ) -> None:
     made = make()
     results = made.results
@@ -414,7 +414,7 @@ def test_an_altered_table_or_picture_is_refused_and_nothing_is_written(
     flip(path)
     with pytest.raises(DamagedError) as caught:
         writer.build(results, "made_up", name)
-    approve(caught.value)
+    names(caught.value, f"project/results/small/statistics/made_up/{name}/{file}")
     assert caught.value.proofs == (tidy_manifest(path),)
     assert not [*made.plan.config.results.glob("[ft]*/made_up/*.*")]  # neither figures nor tables
 

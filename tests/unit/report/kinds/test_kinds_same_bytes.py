@@ -7,7 +7,8 @@ from hypersphere.provenance import pictures
 
 from ..elsewhere import build_elsewhere
 
-NAMES = ("scores", "sweep", "spread", "heights", "faces")
+NAMES = ("scores", "spread", "faces")
+"""A table, a figure of distributions and one of pictures; the layers (test_layers.py) hold for all kinds."""
 BUILD = f"""
 from hypersphere.report import writer
 from hypersphere.report.results import Results

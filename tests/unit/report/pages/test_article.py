@@ -200,28 +200,27 @@ def test_equal_tables_are_equal_bytes_and_a_changed_number_is_not(report: Report
     assert report.build() != first
 
 
-def test_a_source_that_does_not_compile_is_one_sentence(report: Report, approve: Any) -> None:
+def test_a_source_that_does_not_compile_is_one_sentence(report: Report, names: Any) -> None:
     before = report.build()
     (report.plan.config.root / "paper" / "report.typ").write_text(
         "#nothing-of-this-name", encoding="utf-8"
     )
     with pytest.raises(HypersphereError) as caught:
         report.build()
-    # then the compiler's own words, with a path of this machine
-    approve(str(caught.value).partition(" (")[0])
+    names(caught.value, "paper/report.typ")
     assert (report.folder / "report.pdf").read_bytes() == before
 
 
 @pytest.mark.parametrize(
-    ("at", "change"),
-    [(1, {"sentence": " "}), (0, {"lead": ""})],
+    ("at", "change", "place"),
+    [(1, {"sentence": " "}, ["gain"]), (0, {"lead": ""}, [])],
     ids=["no sentence", "no question leads"],
 )
 def test_a_finding_without_its_sentence_is_refused(
-    report: Report, refused: Any, at: int, change: dict[str, str]
+    report: Report, refused: Any, at: int, change: dict[str, str], place: list[str]
 ) -> None:
     report.findings[at] |= change
-    with refused():
+    with refused("results/report/findings.csv", *place):
         report.build()
 
 
@@ -232,7 +231,7 @@ def test_a_section_that_the_evidence_does_not_bear_is_one_sentence(
     papers["alpha"] = papers["alpha"].model_copy(
         update={"report": Section(short="alpha", gravest=["alpha.two"])}
     )
-    with refused():
+    with refused("papers/alpha/paper.yaml", "report.gravest"):
         report.content()
 
 

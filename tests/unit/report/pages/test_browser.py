@@ -23,6 +23,10 @@ pytestmark = pytest.mark.skipif(
 )
 
 
+of_a_browser = pytest.mark.tools
+"""How the page looks and is used: `make test-tools`; whether it works, with its script and without: `make test`."""
+
+
 class Opened(NamedTuple):
     tab: browser.Tab
     address: str
@@ -136,6 +140,7 @@ def test_a_permalink_unfolds_its_claim_wherever_it_is(page: Opened) -> None:
         )
 
 
+@of_a_browser
 @pytest.mark.parametrize("part", ["of.100%-0", "of.100%25-0", "über", "%C3%BCber"])
 def test_a_permalink_may_hold_any_character(page: Opened, part: str) -> None:
     """The page has ids as ``ours.confidence.simclr.default.cifar10.100%-0``; % encodes nothing there."""
@@ -148,6 +153,7 @@ def test_a_permalink_may_hold_any_character(page: Opened, part: str) -> None:
         assert [one for one in page.tab.events if one["method"] == "Runtime.exceptionThrown"] == []
 
 
+@of_a_browser
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_a_narrow_window_needs_no_sideways_scrolling_in_either_scheme(
     page: Opened, scheme: str
@@ -171,6 +177,7 @@ def test_a_narrow_window_needs_no_sideways_scrolling_in_either_scheme(
     assert (ink > paper, ink > plate, looks[3] != "none") == (scheme == "dark",) * 3
 
 
+@of_a_browser
 def test_folded_it_has_at_most_25_screens_and_40_sheets(page: Opened) -> None:
     """The released papers have more claims, which are folded: they add nothing but a line for each paper."""
     page.tab.resize(1280)
@@ -179,6 +186,7 @@ def test_folded_it_has_at_most_25_screens_and_40_sheets(page: Opened) -> None:
     assert 1 <= len(re.findall(rb"/Type\s*/Page\b", printed)) <= 40
 
 
+@of_a_browser
 def test_print_has_what_is_unfolded(page: Opened) -> None:
     page.tab.media("print")
     shown = f"{list(page.printed)}.map((one) => document.querySelector(one).checkVisibility())"
@@ -212,6 +220,7 @@ def test_an_address_opens_the_page_filtered_and_counts_follow(page: Opened) -> N
         assert page.tab.run(shown), sent
 
 
+@of_a_browser
 def test_every_count_is_that_of_the_claims_that_its_link_shows(page: Opened) -> None:
     """Every claim is in one count. All that was unfolded for them folds again."""
     links = "[...document.querySelectorAll('.results a, .beside a')]"
@@ -230,6 +239,7 @@ def test_every_count_is_that_of_the_claims_that_its_link_shows(page: Opened) -> 
     assert page.tab.run("document.querySelectorAll('details[open]').length") == 0
 
 
+@of_a_browser
 def test_a_result_has_no_colour_of_its_own_beside_the_word(page: Opened) -> None:
     """Who sees no colours reads the same."""
     words = (
@@ -241,6 +251,7 @@ def test_a_result_has_no_colour_of_its_own_beside_the_word(page: Opened) -> None
 # The report
 
 
+@of_a_browser
 @of_the_report
 def test_claims_are_sorted_and_go_back_to_their_places(page: Opened) -> None:
     before = page.seen
@@ -251,6 +262,7 @@ def test_claims_are_sorted_and_go_back_to_their_places(page: Opened) -> None:
     assert page.seen == before
 
 
+@of_a_browser
 @of_the_report
 def test_findings_come_first_and_lead_to_their_question_and_its_claims(page: Opened) -> None:
     assert page.text(".lead li").startswith("A cut harms SimSiam.")
@@ -262,6 +274,7 @@ def test_findings_come_first_and_lead_to_their_question_and_its_claims(page: Ope
     assert page.seen == ["cut.gain"]
 
 
+@of_a_browser
 @of_the_report
 def test_a_forest_is_drawn_for_a_narrow_window(page: Opened) -> None:
     image = "document.querySelector('#forest ~ figure img')"
@@ -273,6 +286,7 @@ def test_a_forest_is_drawn_for_a_narrow_window(page: Opened) -> None:
     assert (wide[1], narrow[1]) == (html.FOREST.width, html.PHONE.width)
 
 
+@of_a_browser
 @of_the_report
 def test_no_hit_says_so_and_a_hit_by_some_of_the_words_says_that(page: Opened) -> None:
     assert page.go("#?text=xyzzy") == []
@@ -284,6 +298,7 @@ def test_no_hit_says_so_and_a_hit_by_some_of_the_words_says_that(page: Opened) -
     assert page.text("#none") == ""
 
 
+@of_a_browser
 @of_the_report
 def test_links_to_the_repository_are_files_of_it(page: Opened) -> None:
     links = page.tab.run(
@@ -297,6 +312,7 @@ def test_links_to_the_repository_are_files_of_it(page: Opened) -> None:
     assert missing == []
 
 
+@of_a_browser
 @of_the_report
 def test_the_keyboard_skips_searches_and_unfolds(page: Opened) -> None:
     page.tab.press("Tab")
@@ -315,6 +331,7 @@ def test_the_keyboard_skips_searches_and_unfolds(page: Opened) -> None:
 # The scorecard
 
 
+@of_a_browser
 @of_the_scorecard
 def test_a_search_counts_what_was_not_run_and_finds_errata_tables_and_figures(page: Opened) -> None:
     page.tab.open(page.address + "#?text=faces")

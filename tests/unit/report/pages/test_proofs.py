@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from PIL import Image
 
-from hypersphere.config.claims import Erratum
+from hypersphere.config.errata import Erratum
 from hypersphere.report import entries, errata, html
 from hypersphere.report.proofs import Link, OfScale, Proofs
 
@@ -70,7 +70,7 @@ def test_a_code_host_that_is_no_address_is_named_with_its_file(
 ) -> None:
     (tmp_path / "CITATION.cff").write_text(f"version: 1.2.3\nrepository-code: {given}\n")
     config: Any = SimpleNamespace(root=tmp_path)
-    with refused():
+    with refused("CITATION.cff", "repository-code"):
         _ = Proofs(config, frozenset(), tmp_path).root
 
 

@@ -34,10 +34,10 @@ def text_task(
         vocabulary: as that source has it.
         length: words of a sentence that are kept.
     """
-    found = text_tasks.task(root, task)
+    labelled = text_tasks.task(root, task)
     known = corpora.divided(root, corpus).vocabulary(vocabulary)
     splits = {}
-    for name, examples in found.splits.items():
+    for name, examples in labelled.splits.items():
         sides = []
         for texts in zip(*(example.texts for example in examples), strict=True):
             sides.append(encode(list(map(words, texts)), known, length))
@@ -48,4 +48,4 @@ def text_task(
             "unknown": np.sum([side.unknown for side in sides], axis=0),
         }
         splits[name] = Split(tokens, {CLASS: labels}, counts)
-    return Arrays(splits, {CLASS: found.class_names}, found.about)
+    return Arrays(splits, {CLASS: labelled.class_names}, labelled.about)

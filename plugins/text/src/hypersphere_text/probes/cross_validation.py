@@ -42,8 +42,8 @@ def cross_validation(
         tokens = torch.from_numpy(np.array(frozen.images(split)))
         features[split] = of_pairs(frozen.encode(tokens), tokens.shape[1])
     labels = {split: frozen.labels(split) for split in features}
-    found = accuracy(features, labels, folds=folds, iterations=iterations)
-    return ProbeResult({MEASURES[0]: found}, n=len(labels[TEST if TEST in labels else TRAIN]))
+    share = accuracy(features, labels, folds=folds, iterations=iterations)
+    return ProbeResult({MEASURES[0]: share}, n=len(labels[TEST if TEST in labels else TRAIN]))
 
 
 def of_pairs(features: Float[Tensor, "n d"], sentences: int) -> Float[Tensor, "n d"]:

@@ -41,7 +41,7 @@ def sentence_controls(
         occurs = torch.zeros(examples, sentences, last + 1, device=frozen.device)
         occurs.scatter_(2, torch.where(tokens <= last, tokens, 0), 1.0)
         bags[split] = of_pairs(occurs[:, :, UNKNOWN + 1 :].flatten(1), sentences)
-    found = accuracy(bags, labels, folds=folds, iterations=iterations)
+    of_words = accuracy(bags, labels, folds=folds, iterations=iterations)
     train = labels[TRAIN]
     truth = labels.get(TEST, train)
     guessed = train.bincount().argmax().repeat(len(truth))
@@ -50,4 +50,4 @@ def sentence_controls(
             others = np.setdiff1d(np.arange(len(train)), test)
             guessed[test] = train[others].bincount().argmax()
     most_frequent = 100 * (guessed == truth).double().mean().item()
-    return ProbeResult(dict(zip(MEASURES, (found, most_frequent), strict=True)), n=len(truth))
+    return ProbeResult(dict(zip(MEASURES, (of_words, most_frequent), strict=True)), n=len(truth))
