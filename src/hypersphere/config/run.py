@@ -14,6 +14,7 @@ from pydantic import (
     ConfigDict,
     Field,
     ValidationError,
+    ValidationInfo,
     model_validator,
 )
 
@@ -33,6 +34,9 @@ from hypersphere.config.validation import (
 )
 from hypersphere.errors import HypersphereError
 
+CHECKED = {"checked": True}
+"""The context of validation for what was checked before it was written by us: fields are read, and not judged again."""
+
 
 class Component(BaseModel):
     """A named function and its parameters: ``{name: nt_xent, temperature: 0.5}``."""
@@ -49,7 +53,9 @@ class Component(BaseModel):
 def _check(kind: registry.Kind) -> AfterValidator:
     """Validate a component's parameters by its function's signature, and drop those that equal the default."""
 
-    def check(component: Component) -> Component:
+    def check(component: Component, info: ValidationInfo) -> Component:
+        if info.context == CHECKED:
+            return component
         components = registry.checked(kind, component.name)
         text = repr(component.model_extra)
         if text not in components:
@@ -145,8 +151,10 @@ class Run(Strict):
     """The augmentation of the second view, if it differs from the first: weak and strong (margins paper, App. C.1)."""
 
     @model_validator(mode="after")
-    def _fits(self) -> Self:
+    def _fits(self, info: ValidationInfo) -> Self:
         """Check that method, objectives, logits and encoder fit together."""
+        if info.context == CHECKED:
+            return self
         method = self.method.name
         encoder = self.encoder.name
         objective = self.objective.name
@@ -177,8 +185,10 @@ class Run(Strict):
         return self
 
     @model_validator(mode="after")
-    def _views_fit(self) -> Self:
+    def _views_fit(self, info: ValidationInfo) -> Self:
         """Check that the method takes the views, and the encoder both of them in one way."""
+        if info.context == CHECKED:
+            return self
         takes_colours = registry.read_constant("encoders", self.encoder.name, "SRGB", False)
         if takes_colours and self.views.normalisation is not None:
             raise ValueError(
@@ -197,8 +207,10 @@ class Run(Strict):
         return self
 
     @model_validator(mode="after")
-    def _batch_fits(self) -> Self:
+    def _batch_fits(self, info: ValidationInfo) -> Self:
         """Refuse one image under batch norm, and parts where the encoder is not what takes a pass."""
+        if info.context == CHECKED:
+            return self
         batch = self.batch
         method = self.method.name
         normalised = _has_batch_norm("encoders", self.encoder)
