@@ -103,6 +103,12 @@ class Resources(Strict):
     gpu: NonNegativeInt
 
 
+Precision = Literal["float32", "tf32", "bfloat16"]
+"""How factors in products of matrices and convolutions of encoder and heads are rounded while a run is trained on a
+GPU: not at all; to TF32, with ten bits; or to bfloat16, with seven, on a GPU that has instructions for it. Weights,
+gradients, losses, the optimiser and all probes stay in float32, and so does everything on a processor."""
+
+
 class ScaleOverride(Override):
     """What a scale changes in the runs that match ``when``; without it, in all."""
 
@@ -152,9 +158,7 @@ class Scale(UsualEpochs):
     provides: list[Need] = []
     """What exact studies may use at this scale beside their own arithmetic."""
     threads: Annotated[int, Field(ge=1, le=1024)]
-    precision: Literal["float32", "bfloat16"] = "float32"
-    """bfloat16: matrix products and convolutions of training on a GPU that has instructions for it; the loss, weights
-    and probes stay in float32, and so does everything on a processor."""
+    precision: Precision = "float32"
     runs_per_job: PositiveInt
     artifacts_per_job: PositiveInt = 1
     """The most artifacts of a document that one job draws, which is mostly imports where runs take seconds."""

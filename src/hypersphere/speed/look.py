@@ -14,11 +14,12 @@ from typing import Any, NamedTuple
 import torch
 
 from hypersphere import files
+from hypersphere.config.project import Precision
 from hypersphere.errors import HypersphereError
 from hypersphere.speed import others, page, rate, rates, repeats, ways
 from hypersphere.speed.trial import Trial
 from hypersphere.training import device as devices
-from hypersphere.training.determinism import Precision, make_deterministic
+from hypersphere.training.determinism import make_deterministic
 
 SHARE = 4
 """A trial has this part of the time that is left, so that one slow kind of run does not take all of it."""

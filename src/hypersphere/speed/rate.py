@@ -7,11 +7,11 @@ import torch
 from torch.profiler import ProfilerActivity, profile
 
 from hypersphere import files
+from hypersphere.config.project import Precision
 from hypersphere.errors import HypersphereError
 from hypersphere.speed.stopwatch import PARTS, Stopwatch
 from hypersphere.speed.trial import Trial
 from hypersphere.training import memory, work
-from hypersphere.training.determinism import Precision
 
 WARM = 3
 """Steps before the counted ones: libraries choose their kernels in the first, and momentum is allocated."""

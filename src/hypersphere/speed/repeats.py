@@ -8,8 +8,8 @@ from jaxtyping import Int, Shaped
 from torch import Tensor
 
 from hypersphere import files
+from hypersphere.config.project import Precision
 from hypersphere.speed.trial import Trial
-from hypersphere.training.determinism import Precision
 from hypersphere.training.loop import HISTORY, Source
 from hypersphere.training.weights import ENCODER, HEADS
 

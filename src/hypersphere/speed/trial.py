@@ -10,11 +10,11 @@ from typing import NamedTuple
 import numpy as np
 import torch
 
+from hypersphere.config.project import Precision
 from hypersphere.config.run import Run
 from hypersphere.datasets.sizes import Size
 from hypersphere.training import loop
 from hypersphere.training.checkpoint import Progress
-from hypersphere.training.determinism import Precision
 from hypersphere.training.loop import Execution, Source
 from hypersphere.training.trainers.image import Views
 

@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 import torch
 
+from hypersphere.config.project import Precision
 from hypersphere.speed import rate
 from hypersphere.speed.trial import Trial
-from hypersphere.training.determinism import Precision
 
 
 @contextmanager

@@ -2,15 +2,9 @@
 
 import inspect
 import os
-from typing import Literal
 
 import torch
 from torch.optim import SGD, Adam, AdamW, Optimizer
-
-Precision = Literal["float32", "tf32", "bfloat16"]
-"""How products of matrices and convolutions of encoder and heads are rounded while a run is trained on a GPU: not at
-all; their factors to ten bits, as the authors' frameworks did by default for convolutions; or to bfloat16. Weights,
-gradients, losses, the optimiser and all probes stay in float32."""
 
 GUARDED = ("add_param_group", "zero_grad", "state_dict", "load_state_dict")
 """Methods of torch's optimisers that import its compiler only to tell it to leave them alone."""

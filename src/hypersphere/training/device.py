@@ -14,8 +14,8 @@ from filelock import FileLock, Timeout
 from safetensors import SafetensorError
 
 from hypersphere import files
+from hypersphere.config.project import Precision
 from hypersphere.errors import HypersphereError
-from hypersphere.training.determinism import Precision
 
 WAIT_SECONDS = 1.0
 _MEMORY = re.compile(

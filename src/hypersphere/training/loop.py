@@ -18,6 +18,7 @@ from jaxtyping import Float, Int, Shaped
 from torch import Tensor, nn
 
 from hypersphere import files, prng
+from hypersphere.config.project import Precision
 from hypersphere.config.run import Run
 from hypersphere.errors import HypersphereError
 from hypersphere.methods.base import Batch, Method
@@ -26,7 +27,7 @@ from hypersphere.provenance import stop
 from hypersphere.training import optimisation
 from hypersphere.training.build import build_method
 from hypersphere.training.checkpoint import Checkpointer, Progress
-from hypersphere.training.determinism import Precision, allow_tf32
+from hypersphere.training.determinism import allow_tf32
 from hypersphere.training.sign_of_life import SignOfLife
 from hypersphere.training.weights import ENCODER, HEADS, save_weights, snapshot_names
 

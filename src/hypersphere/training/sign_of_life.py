@@ -7,6 +7,7 @@ import math
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from hypersphere import files
 from hypersphere.wording import counted
@@ -59,6 +60,25 @@ class SignOfLife:
     def end(self) -> None:
         """What is finished has no heartbeat."""
         (self.folder / HEARTBEAT).unlink(missing_ok=True)
+
+
+class Alive(NamedTuple):
+    """The last sign of life of a run that is not finished."""
+
+    line: str
+    ago: str
+    """How long before now. A run of which this is many minutes hangs, or was killed."""
+
+
+def read(folder: Path) -> Alive | None:
+    """The sign of life in the folder of an unfinished run; None: it has none."""
+    heartbeat = folder / HEARTBEAT
+    try:
+        changed = heartbeat.stat().st_mtime
+        line = heartbeat.read_text(encoding="utf-8").strip()
+    except OSError:  # it ended in the meantime
+        return None
+    return Alive(line, duration(max(0.0, time.time() - changed)))
 
 
 def described(

@@ -17,9 +17,9 @@ from safetensors.torch import load_file
 from torch import Tensor
 
 from hypersphere.config.plan import Plan
+from hypersphere.config.project import Precision
 from hypersphere.config.run import Run
 from hypersphere.training import build, device, loop, optimisation
-from hypersphere.training.determinism import Precision
 from hypersphere.training.loop import Execution
 from hypersphere.training.weights import ENCODER, HEADS
 

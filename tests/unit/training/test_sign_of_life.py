@@ -1,6 +1,7 @@
 """What is seen of a run while it trains; expected lines are typed by hand."""
 
 import math
+import os
 from pathlib import Path
 
 import pytest
@@ -83,3 +84,12 @@ def test_the_heartbeat_is_recent_and_has_the_last_line(
     clock.now += 1
     life.beat()
     assert heartbeat.exists()
+
+
+def test_a_sign_of_life_is_read_with_its_age(tmp_path: Path) -> None:
+    assert sign_of_life.read(tmp_path) is None
+    SignOfLife(tmp_path, "run", epochs=16, images=64).beat()
+    heartbeat = tmp_path / HEARTBEAT
+    three_minutes_ago = heartbeat.stat().st_mtime - 180
+    os.utime(heartbeat, (three_minutes_ago, three_minutes_ago))
+    assert sign_of_life.read(tmp_path) == ("begun", "3 minutes")
