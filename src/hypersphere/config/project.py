@@ -88,6 +88,8 @@ class Settings(Strict):
     ] = []
     """Papers, and artifacts as ``paper/artifact``, to make; empty: all. Nothing else is touched."""
     device: Literal["auto", "cpu", "cuda"] = "auto"
+    runs_per_gpu: PositiveInt = 1
+    """Runs that share a GPU, each with its part of the memory. It changes no byte of a run."""
     data_root: str | None = None
     papers: list[str] = []
     """Folders of documents that are kept elsewhere; those in papers/ are found."""

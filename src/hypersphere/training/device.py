@@ -7,6 +7,7 @@ import tempfile
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import product
 from pathlib import Path
 
 import torch
@@ -43,19 +44,22 @@ def devices(setting: str) -> list[torch.device]:
 
 
 @contextmanager
-def acquire(setting: str) -> Iterator[torch.device]:
-    """Hold a device while the block runs. A GPU is guarded by a file lock; if none is free, wait for one.
+def acquire(setting: str, slots: int = 1) -> Iterator[torch.device]:
+    """Hold a slot of a device while the block runs. A GPU's slots are guarded by file locks; wait for a free one.
 
-    Snakemake counts GPUs but assigns none, so parallel jobs must share them out among themselves.
+    Snakemake counts GPUs but assigns none, so parallel jobs must share them out among themselves. A GPU has one slot,
+    or so many: each may take its share of the memory, and a job that needs more is out of memory. All jobs of a machine
+    must be given the same number.
     """
     candidates = devices(setting)
     if candidates[0].type == "cpu":
         yield candidates[0]
         return
+    places = list(product(range(slots), candidates))
     while True:
-        for device in candidates:
+        for slot, device in places:
             try:
-                lock = _claim(device, WAIT_SECONDS / len(candidates))
+                lock = _claim(device, slot, WAIT_SECONDS / len(places))
             except Timeout:  # another process holds it
                 continue
             # torch asserts that a device's index is below its count
@@ -64,6 +68,8 @@ def acquire(setting: str) -> Iterator[torch.device]:
                 raise HypersphereError(
                     f"{problem}; run again when it is back, or with device: cpu"
                 ) from None
+            if slots > 1:
+                torch.cuda.set_per_process_memory_fraction(1 / slots, device)
             try:
                 yield device
             finally:
@@ -71,17 +77,18 @@ def acquire(setting: str) -> Iterator[torch.device]:
             return
 
 
-def _claim(device: torch.device, seconds: float) -> FileLock:
-    """Lock a GPU and make it torch's current device; Timeout if another process holds the lock for ``seconds``.
+def _claim(device: torch.device, slot: int, seconds: float) -> FileLock:
+    """Lock a GPU's slot and make it torch's current device; Timeout if another process has it for ``seconds``.
 
-    There is one file for each physical device, whatever its index among the CUDA_VISIBLE_DEVICES that Slurm, say, sets.
-    Its uuid says which it is; where torch knows none, the entry of that variable does.
+    There is one file for each slot of a physical device, whatever its index among the CUDA_VISIBLE_DEVICES that Slurm,
+    say, sets. Its uuid says which it is; where torch knows none, the entry of that variable does.
     """
     name = getattr(torch.cuda.get_device_properties(device), "uuid", None)
     if name is None:
         visible = os.environ.get("CUDA_VISIBLE_DEVICES")
         name = visible.split(",")[device.index].strip() if visible else device.index
-    file = f"hypersphere-gpu-{name}.lock"
+    number = f"-{slot}" if slot else ""
+    file = f"hypersphere-gpu-{name}{number}.lock"
     try:
         # other people's jobs must be able to lock it
         lock = FileLock(Path(tempfile.gettempdir()) / file, mode=0o666)

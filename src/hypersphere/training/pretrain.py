@@ -56,7 +56,9 @@ def pretrain(
     # runs by error: damaged data give one error for every run of a batch
     failed: dict[str, list[str]] = {}
     damaged: list[DamagedError] = []
-    with devices.acquire(plan.config.settings.device) as device, stop.on_request() as request:
+    settings = plan.config.settings
+    held = devices.acquire(settings.device, settings.runs_per_gpu)
+    with held as device, stop.on_request() as request:
         while waiting:
             run = waiting.pop(0)
             try:
