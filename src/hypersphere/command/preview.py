@@ -29,7 +29,7 @@ def lines(plan: Plan, verbose: bool = False) -> Iterator[str]:
     """
     texts.check(plan)
     check_sizes(plan)
-    yield summary(plan, verbose)
+    yield from summary(plan, verbose).splitlines()
     yield ""
     jobs = dry_run(plan.config.root, plan.config.overrides, briefly=not verbose)
     if not verbose and TOTALS in jobs:

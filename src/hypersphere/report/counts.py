@@ -6,9 +6,9 @@ from itertools import product
 from typing import NamedTuple
 
 from hypersphere.config.rules import RESULTS, Answer, Result, Verdict
+from hypersphere.provenance.claim_row import has_interval
 from hypersphere.provenance.tables import Row
 from hypersphere.report.entries import ORIGINS
-from hypersphere.statistics.replication import has_interval
 
 KINDS = {
     "theorem": "theorems and identities",

@@ -14,12 +14,12 @@ from hypersphere.config.measures import MEASURES
 from hypersphere.config.project import Config
 from hypersphere.config.rules import Answer, Result, Tone, Verdict
 from hypersphere.provenance import columns, tables
+from hypersphere.provenance.claim_row import compares_encoders
 from hypersphere.provenance.tables import Row
 from hypersphere.report import words
 from hypersphere.report.artifact import Grid, Head, Line, Shown, Text
 from hypersphere.report.rendering import Sentences
 from hypersphere.report.results import Results, settles
-from hypersphere.statistics.replication import compares_encoders
 
 NOTHING = "–"
 """Where there is no number."""

@@ -17,10 +17,10 @@ from hypersphere.config.rules import GRADES, SHORTCOMINGS, Answer
 from hypersphere.config.study import COUNTED
 from hypersphere.errors import HypersphereError
 from hypersphere.provenance import columns, tables
+from hypersphere.provenance.claim_row import compares_encoders
 from hypersphere.provenance.tables import Row
 from hypersphere.report import entries, our_studies, rendering, words
 from hypersphere.report.entries import decimals_of
-from hypersphere.statistics.replication import compares_encoders
 
 SIZES = {"published": "encoders at the published size", "laptop": "small encoders on {seen}"}
 """The encoders that say it, by the rung of the evidence."""

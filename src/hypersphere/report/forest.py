@@ -17,10 +17,10 @@ from hypersphere.config.artifacts import Paper
 from hypersphere.config.measures import MEASURES
 from hypersphere.config.project import Config
 from hypersphere.config.rules import RUNGS, SHORTCOMINGS, Answer
+from hypersphere.provenance.claim_row import has_interval
 from hypersphere.report import figures, findings, intervals, style, words
 from hypersphere.report.entries import NOTHING, prints_number
 from hypersphere.report.intervals import Estimate, Estimates, Layout, Mark
-from hypersphere.statistics.replication import has_interval
 from hypersphere.wording import counted
 
 Claim = dict[str, Any]

@@ -10,8 +10,8 @@ import pandas as pd
 from hypersphere.config.claims import Claim
 from hypersphere.config.rules import Rules
 from hypersphere.provenance import tables
+from hypersphere.provenance.claim_row import compares_encoders
 from hypersphere.statistics import effects
-from hypersphere.statistics.replication import compares_encoders
 
 DATA = Path(__file__).parents[3] / "data"
 

@@ -1,23 +1,10 @@
 """Replication by several criteria: of how many comparisons is the sign the printed one, the interval clear of zero …"""
 
-import math
-from collections.abc import Mapping
-from typing import Any
-
 import numpy as np
 import pandas as pd
 
 from hypersphere.provenance import tables
-
-
-def compares_encoders(row: Mapping[str, Any]) -> bool:
-    """Whether it is a comparison that trained encoders answer, or would."""
-    return (row["kind"], row["answered_by"]) == ("comparison", "encoder")
-
-
-def has_interval(row: Mapping[str, Any]) -> bool:
-    """Whether trained encoders give an interval for a comparison."""
-    return compares_encoders(row) and not math.isnan(row["low_unadjusted"])
+from hypersphere.provenance.claim_row import has_interval
 
 
 def criteria(known: pd.DataFrame) -> pd.DataFrame:
