@@ -13,7 +13,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("objectives", "augmentations", "encoders", "datasets"),
     ("methods",),
     ("training",),
-    ("probes",),
+    ("probes", "speed"),
     ("exact",),
     ("statistics",),
     ("report",),

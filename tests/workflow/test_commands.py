@@ -34,6 +34,7 @@ CANNOT = (
     *(
         "hypersphere campaign",
         "hypersphere rehearse",
+        "hypersphere first-look",
         "hypersphere new-paper",
         "ONLY=mine",
         "hypersphere select",

@@ -109,6 +109,12 @@ def rehearse(plan: Plan, memory: float | None) -> None:
     show(rehearse.lines(plan, memory))
 
 
+def first_look(plan: Plan, minutes: float) -> None:
+    from hypersphere.command import first_look
+
+    show(first_look.lines(plan, minutes))
+
+
 def new_paper(config: Config, name: str, parent: Path | None) -> None:
     validate(Named, {"name": name}, "new-paper")
     for what, words in reserved(config).items():

@@ -1,8 +1,9 @@
 """``hypersphere cost``: what the runs of a plan would take, before anything runs.
 
-Operations are counted on the runs' own modules, and hours follow from one device's stated rate. Nothing is trained, and
-no data are needed. ``python -m hypersphere.command.cost`` renews data/costs.csv, with what each artifact takes at the
-published scale, and data/pair_costs.csv, with what a comparison takes at the laptop scale.
+Operations are counted on the runs' own modules, and hours follow from a device's rate: measured for a network that a
+first look has seen (data/rates), stated for the others. Nothing is trained, and no data are needed.
+``python -m hypersphere.command.cost`` renews data/costs.csv, with what each artifact takes at the published scale, and
+data/pair_costs.csv, with what a comparison takes at the laptop scale.
 """
 
 from collections import Counter
@@ -23,6 +24,7 @@ from hypersphere.config.plan import Plan
 from hypersphere.config.run import Run
 from hypersphere.datasets.sizes import Size, stated
 from hypersphere.errors import HypersphereError
+from hypersphere.speed import rates
 from hypersphere.training import work
 from hypersphere.wording import unwrapped
 
@@ -70,12 +72,21 @@ class Cost:
         on_gpu = device == "cuda" or (device == "auto" and asks_for_one)
         self.plan = plan
         self.device = GPU if on_gpu else CORE
+        looked_at = rates.measured(plan.config.root, "cuda" if on_gpu else "cpu")
+        self.measured_on = min(looked_at, default="")
+        """The device whose measured rates count: of several the first by name; empty: none was looked at."""
+        self.measured = looked_at.get(self.measured_on, {})
+        """10^12 operations a second, by network."""
         runs = plan.chosen_runs
         datasets = {run.dataset.name: run.dataset for run in runs.values()}
         self.sizes = {name: stated(dataset) for name, dataset in datasets.items()}
         """Of each dataset, as data/images.csv or its source states it; None: unknown."""
         self.flops: dict[str, int | str] = {}
         """The operations of each run by its name, or why they are not known."""
+        self.run_hours: dict[str, float] = {}
+        """The device-hours of each run whose operations are known."""
+        self.networks: set[str] = set()
+        """Of the runs whose operations are known."""
         passes: dict[tuple[Any, ...], int | str] = {}
         for name, run in runs.items():
             size = self.sizes[run.dataset.name]
@@ -87,7 +98,13 @@ class Cost:
                 passes[key] = of_a_pass(run, size)
             flops = passes[key]
             passes_of_run = run.batch.size // run.batch.micro * work.steps(run, size.train)
-            self.flops[name] = flops if isinstance(flops, str) else flops * passes_of_run
+            if isinstance(flops, str):
+                self.flops[name] = flops
+                continue
+            network = rates.network(run, size.side)
+            self.networks.add(network)
+            self.flops[name] = flops * passes_of_run
+            self.run_hours[name] = self.hours(flops * passes_of_run, network)
 
     def amount(self, keys: Iterable[tuple[str, str]]) -> Amount:
         names: set[str] = set()
@@ -98,11 +115,18 @@ class Cost:
             cells += missing.count("")
         known = [flops for flops in map(self.flops.get, names) if isinstance(flops, int)]
         unknown = len(names) - len(known)
-        flops = sum(known)
-        return Amount(cells, len(names), unknown, flops, self.hours(flops))
+        hours = sum(self.run_hours.get(name, 0.0) for name in sorted(names))
+        return Amount(cells, len(names), unknown, sum(known), hours)
 
-    def hours(self, flops: int) -> float:
-        return flops / (self.device.tflops * 10**12) / 3600
+    def hours(self, flops: int, network: str) -> float:
+        """The hours of so many operations of a network."""
+        tflops = self.measured.get(network, self.device.tflops)
+        return flops / (tflops * 10**12) / 3600
+
+    @property
+    def seen(self) -> int:
+        """How many networks of the plan have a measured rate."""
+        return len(self.networks & self.measured.keys())
 
 
 def of_a_pass(run: Run, size: Size) -> int | str:
@@ -131,6 +155,7 @@ def lines(cost: Cost, verbose: bool = False, gigabytes: float | None = None) -> 
         "cost.txt",
         config=cost.plan.config,
         device=cost.device,
+        cost=cost,
         amounts=amounts,
         about={name: size.train for name, size in cost.sizes.items() if size and size.about},
         unknown=Counter(flops for flops in cost.flops.values() if isinstance(flops, str)),
@@ -160,9 +185,9 @@ def pairs_csv(cost: Cost) -> str:
     for paper in cost.plan.config.papers:
         for claim in ledger.of(cost.plan.config, paper):
             names = [run_of.get((paper, claim.artifact, cell), "") for cell in claim.cells]
-            known = [flops for flops in map(cost.flops.get, names) if isinstance(flops, int)]
-            if claim.kind == "comparison" and len(known) == 2:
-                rows.append((claim.id, cost.hours(sum(known))))
+            hours = [cost.run_hours[name] for name in names if name in cost.run_hours]
+            if claim.kind == "comparison" and len(hours) == 2:
+                rows.append((claim.id, sum(hours)))
     return in_csv(rows, "id device_hours")
 
 

@@ -14,6 +14,8 @@ from hypersphere.config.file_names import UNFINISHED
 from hypersphere.config.plan import Plan, check_sizes
 from hypersphere.errors import HypersphereError
 from hypersphere.provenance import markers, state
+from hypersphere.training import sign_of_life
+from hypersphere.training.sign_of_life import Alive
 
 TOTALS = "Job stats:"
 """How Snakemake's table of jobs begins, which a brief dry run has twice."""
@@ -57,9 +59,13 @@ def summary(plan: Plan, verbose: bool) -> str:
     found = {name: state.look(folder, 0) for name, folder in folders.items()}
     states = {name: one.state for name, one in found.items()}
     unfinished: list[tuple[str, Path]] = []
+    training: dict[str, Alive] = {}
     for name, one in found.items():
-        if one.done:
-            unfinished += [(name, path) for path in folders[name].glob(f"{UNFINISHED}*")]
+        for path in folders[name].glob(f"{UNFINISHED}*"):
+            if one.done:
+                unfinished.append((name, path))
+            elif alive := sign_of_life.read(path):
+                training[name] = alive
     unmeasured: dict[str, str] = {}
     for cell in plan.cells:
         if (
@@ -83,6 +89,7 @@ def summary(plan: Plan, verbose: bool) -> str:
         states=states,
         counts=Counter(states.values()),
         unfinished=unfinished,
+        training=training,
         unmeasured=unmeasured,
         lost=markers.lost(plan),
     )

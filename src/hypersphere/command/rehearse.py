@@ -8,7 +8,6 @@ import os
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 
-import numpy as np
 import torch
 
 from hypersphere import files
@@ -18,10 +17,8 @@ from hypersphere.config.plan import Plan
 from hypersphere.config.run import Run
 from hypersphere.datasets.sizes import Size
 from hypersphere.errors import HypersphereError
-from hypersphere.training import loop
+from hypersphere.speed.trial import Trial
 from hypersphere.training.determinism import make_deterministic
-from hypersphere.training.loop import Execution
-from hypersphere.training.trainers.image import Views
 from hypersphere.wording import counted, unwrapped
 
 MAY_DIFFER = ("seed", "dataset", "schedule", "batch")
@@ -29,8 +26,8 @@ MAY_DIFFER = ("seed", "dataset", "schedule", "batch")
 IMAGES = 2
 
 
-def step(run: Run, side: int, classes: int) -> str:
-    """Train a run for one step on random images of side x side pixels: why it took none, or nothing.
+def step(run: Run, size: Size) -> str:
+    """Train a run for one step on random images of a size: why it took none, or nothing.
 
     There are ``IMAGES`` of them, or as many in each of the groups that have batch statistics of their own (MoCo v2), or
     in each of two parts, if the encoder takes parts.
@@ -38,18 +35,12 @@ def step(run: Run, side: int, classes: int) -> str:
     make_deterministic(threads=1)
     parts = min(run.batch.parts, 2)
     count = IMAGES * parts * int(run.method.parameters.get("groups", 1))
-    schedule = run.schedule.model_copy(update={"epochs": 1})
     batch = run.batch.model_copy(update={"size": count, "micro": count, "parts": parts})
-    run = run.model_copy(update={"schedule": schedule, "batch": batch})
-    random = np.random.default_rng(0)
-    pixels = random.integers(0, 256, (count, side, side, 3), dtype=np.uint8)
-    numbers = np.arange(count)
+    trial = Trial(run.model_copy(update={"batch": batch}), size, steps=1)
     cpu = torch.device("cpu")
-    views = Views(run, pixels, numbers % classes, numbers, cpu)
-    execution = Execution(cpu, frozenset(), {"run": run.name})
     with files.temporary_folder("a run's state after one step") as folder:
         try:
-            outcome = loop.train(run, views, execution, folder)
+            outcome = trial.train(folder, trial.source(cpu), cpu)
         except Exception as error:  # whatever would end the run on the rented machine
             if files.full(error):
                 raise
@@ -67,7 +58,7 @@ def lines(plan: Plan, gigabytes: float | None = None) -> Iterator[str]:
     failed: set[str] = set()
     pool = ProcessPoolExecutor(max_workers=os.cpu_count())
     try:
-        steps = [pool.submit(step, runs[0], int(size.side), size.classes) for size, runs in kinds]
+        steps = [pool.submit(step, runs[0], size) for size, runs in kinds]
         for at, future in enumerate(steps):
             runs = kinds[at].runs
             if problem := future.result():

@@ -88,6 +88,8 @@ class Settings(Strict):
     ] = []
     """Papers, and artifacts as ``paper/artifact``, to make; empty: all. Nothing else is touched."""
     device: Literal["auto", "cpu", "cuda"] = "auto"
+    runs_per_gpu: PositiveInt = 1
+    """Runs that share a GPU, each with its part of the memory. It changes no byte of a run."""
     data_root: str | None = None
     papers: list[str] = []
     """Folders of documents that are kept elsewhere; those in papers/ are found."""
@@ -101,6 +103,12 @@ class Resources(Strict):
     mem_mb: PositiveInt
     runtime: PositiveInt
     gpu: NonNegativeInt
+
+
+Precision = Literal["float32", "tf32", "bfloat16"]
+"""How factors in products of matrices and convolutions of encoder and heads are rounded while a run is trained on a
+GPU: not at all; to TF32, with ten bits; or to bfloat16, with seven, on a GPU that has instructions for it. Weights,
+gradients, losses, the optimiser and all probes stay in float32, and so does everything on a processor."""
 
 
 class ScaleOverride(Override):
@@ -152,9 +160,7 @@ class Scale(UsualEpochs):
     provides: list[Need] = []
     """What exact studies may use at this scale beside their own arithmetic."""
     threads: Annotated[int, Field(ge=1, le=1024)]
-    precision: Literal["float32", "bfloat16"] = "float32"
-    """bfloat16: matrix products and convolutions of training on a GPU that has instructions for it; the loss, weights
-    and probes stay in float32, and so does everything on a processor."""
+    precision: Precision = "float32"
     runs_per_job: PositiveInt
     artifacts_per_job: PositiveInt = 1
     """The most artifacts of a document that one job draws, which is mostly imports where runs take seconds."""

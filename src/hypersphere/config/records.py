@@ -308,7 +308,7 @@ class Record(Recorded):
             yield "device: needs name and type"
         if type(self.numerics.get("threads")) is not int:
             yield "numerics: needs threads"
-        if self.precision not in ("float32", "bfloat16"):
+        if self.precision not in ("float32", "tf32", "bfloat16"):
             yield f"numerics: precision: unknown (given: {self.precision})"
         torch = files.mapping(self.environment.get("packages")).get("torch")
         if not isinstance(torch, str):

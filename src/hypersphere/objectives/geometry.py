@@ -43,3 +43,16 @@ def distances(a: Float[Tensor, "n d"], b: Float[Tensor, "m d"]) -> Float[Tensor,
     return torch.cdist(a.to(exact), b.to(exact), compute_mode="donot_use_mm_for_euclid_dist").to(
         a.dtype
     )
+
+
+def effective_rank(matrix: Float[Tensor, "n d"]) -> float:
+    """The exponential of the entropy of the singular values' shares (Roy & Vetterli 2007, Eq. 2-4).
+
+    Returns:
+        Between 1 and min(n, d); 0 for a matrix of zeros, all of whose rows coincide.
+    """
+    singular = torch.linalg.svdvals(matrix)
+    if not singular.sum() > 0:
+        return 0.0
+    shares = singular / singular.sum()
+    return float(torch.special.entr(shares).sum().exp())

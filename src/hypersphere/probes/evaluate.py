@@ -44,7 +44,8 @@ def evaluate_batch(plan: Plan, batch: BatchOfRuns) -> None:
 def evaluate_runs(plan: Plan, runs: Sequence[Run]) -> None:
     """Evaluate runs by all their protocols, and raw pixels, the control, by the protocols that can measure them."""
     make_deterministic(plan.config.scale.threads)
-    with devices.acquire(plan.config.settings.device) as device:
+    settings = plan.config.settings
+    with devices.acquire(settings.device, settings.runs_per_gpu) as device:
         for run in runs:
             _evaluate_run(plan, run, device)
         for dataset, protocols in plan.protocols_of_pixels(runs).items():

@@ -1,9 +1,9 @@
 """What an intervention is meant to change: length of weights and embeddings, rank, and the angle to the positive."""
 
 import torch
-from jaxtyping import Float
-from torch import Tensor, nn
+from torch import nn
 
+from hypersphere.objectives.geometry import effective_rank
 from hypersphere.probes.frozen import Frozen
 from hypersphere.probes.knn import directions
 from hypersphere.probes.result import ProbeResult
@@ -32,16 +32,3 @@ def geometry(frozen: Frozen) -> ProbeResult:
         "positive_cosine": float((directions(first) * directions(second)).sum(dim=1).mean()),
     }
     return ProbeResult(values, n=len(first))
-
-
-def effective_rank(matrix: Float[Tensor, "n d"]) -> float:
-    """The exponential of the entropy of the singular values' shares (Roy & Vetterli 2007, Eq. 2-4).
-
-    Returns:
-        Between 1 and min(n, d); 0 for a matrix of zeros, all of whose rows coincide.
-    """
-    singular = torch.linalg.svdvals(matrix)
-    if not singular.sum() > 0:
-        return 0.0
-    shares = singular / singular.sum()
-    return float(torch.special.entr(shares).sum().exp())

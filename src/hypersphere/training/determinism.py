@@ -24,6 +24,7 @@ def make_deterministic(threads: int) -> None:
     # of the time.
     torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]
     torch.backends.cudnn.benchmark = False
+    allow_tf32(False)
     # Let torch's optimisers do without ``torch._dynamo``, whose import takes as long as that of torch itself. They
     # import it for a guard around some methods (torch/_compile.py), which first looks for an attribute of the method,
     # and for a break of the graph around ``step`` (torch/optim/optimizer.py). Values stay the same. A release of torch
@@ -33,3 +34,9 @@ def make_deterministic(threads: int) -> None:
         setattr(method, "__dynamo_disable", method)
     for kind in (SGD, Adam, AdamW):
         kind.step = torch.no_grad()(inspect.unwrap(kind.step))  # type: ignore[method-assign]
+
+
+def allow_tf32(allowed: bool) -> None:
+    """Whether a GPU may round the factors of products and convolutions in float32 to TF32, which has ten bits."""
+    torch.backends.cudnn.allow_tf32 = allowed
+    torch.backends.cuda.matmul.allow_tf32 = allowed

@@ -7,6 +7,7 @@ import tempfile
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import product
 from pathlib import Path
 
 import torch
@@ -14,6 +15,7 @@ from filelock import FileLock, Timeout
 from safetensors import SafetensorError
 
 from hypersphere import files
+from hypersphere.config.project import Precision
 from hypersphere.errors import HypersphereError
 
 WAIT_SECONDS = 1.0
@@ -42,19 +44,22 @@ def devices(setting: str) -> list[torch.device]:
 
 
 @contextmanager
-def acquire(setting: str) -> Iterator[torch.device]:
-    """Hold a device while the block runs. A GPU is guarded by a file lock; if none is free, wait for one.
+def acquire(setting: str, slots: int = 1) -> Iterator[torch.device]:
+    """Hold a slot of a device while the block runs. A GPU's slots are guarded by file locks; wait for a free one.
 
-    Snakemake counts GPUs but assigns none, so parallel jobs must share them out among themselves.
+    Snakemake counts GPUs but assigns none, so parallel jobs must share them out among themselves. A GPU has one slot,
+    or so many: each may take its share of the memory, and a job that needs more is out of memory. All jobs of a machine
+    must be given the same number.
     """
     candidates = devices(setting)
     if candidates[0].type == "cpu":
         yield candidates[0]
         return
+    places = list(product(range(slots), candidates))
     while True:
-        for device in candidates:
+        for slot, device in places:
             try:
-                lock = _claim(device, WAIT_SECONDS / len(candidates))
+                lock = _claim(device, slot, WAIT_SECONDS / len(places))
             except Timeout:  # another process holds it
                 continue
             # torch asserts that a device's index is below its count
@@ -63,6 +68,8 @@ def acquire(setting: str) -> Iterator[torch.device]:
                 raise HypersphereError(
                     f"{problem}; run again when it is back, or with device: cpu"
                 ) from None
+            if slots > 1:
+                torch.cuda.set_per_process_memory_fraction(1 / slots, device)
             try:
                 yield device
             finally:
@@ -70,17 +77,18 @@ def acquire(setting: str) -> Iterator[torch.device]:
             return
 
 
-def _claim(device: torch.device, seconds: float) -> FileLock:
-    """Lock a GPU and make it torch's current device; Timeout if another process holds the lock for ``seconds``.
+def _claim(device: torch.device, slot: int, seconds: float) -> FileLock:
+    """Lock a GPU's slot and make it torch's current device; Timeout if another process has it for ``seconds``.
 
-    There is one file for each physical device, whatever its index among the CUDA_VISIBLE_DEVICES that Slurm, say, sets.
-    Its uuid says which it is; where torch knows none, the entry of that variable does.
+    There is one file for each slot of a physical device, whatever its index among the CUDA_VISIBLE_DEVICES that Slurm,
+    say, sets. Its uuid says which it is; where torch knows none, the entry of that variable does.
     """
     name = getattr(torch.cuda.get_device_properties(device), "uuid", None)
     if name is None:
         visible = os.environ.get("CUDA_VISIBLE_DEVICES")
         name = visible.split(",")[device.index].strip() if visible else device.index
-    file = f"hypersphere-gpu-{name}.lock"
+    number = f"-{slot}" if slot else ""
+    file = f"hypersphere-gpu-{name}{number}.lock"
     try:
         # other people's jobs must be able to lock it
         lock = FileLock(Path(tempfile.gettempdir()) / file, mode=0o666)
@@ -142,11 +150,13 @@ def describe(device: torch.device) -> str:
     return torch.cuda.get_device_name(device) if device.type == "cuda" else "cpu"
 
 
-def precision(wanted: str, device: torch.device) -> torch.dtype:
-    """bfloat16 if it is wanted and the device is a GPU that has instructions for it, else float32.
+def precision(wanted: Precision, device: torch.device) -> Precision:
+    """What is wanted on a GPU; float32 on a processor, and for bfloat16 on a GPU that has no instructions for it.
 
     Every processor computes in float32: some have no instructions for bfloat16, and numbers of two precisions would not
     be comparable.
     """
-    able = device.type == "cuda" and torch.cuda.is_bf16_supported(including_emulation=False)
-    return torch.bfloat16 if able and wanted == "bfloat16" else torch.float32
+    if device.type == "cpu":
+        return "float32"
+    able = torch.cuda.is_bf16_supported(including_emulation=False)
+    return "float32" if wanted == "bfloat16" and not able else wanted

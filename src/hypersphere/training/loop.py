@@ -5,6 +5,7 @@ Shapes: N examples of a training set, n of a batch, v views of each.
 
 import csv
 import io
+import math
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
@@ -17,13 +18,17 @@ from jaxtyping import Float, Int, Shaped
 from torch import Tensor, nn
 
 from hypersphere import files, prng
+from hypersphere.config.project import Precision
 from hypersphere.config.run import Run
 from hypersphere.errors import HypersphereError
 from hypersphere.methods.base import Batch, Method
+from hypersphere.objectives.geometry import effective_rank, unit
 from hypersphere.provenance import stop
 from hypersphere.training import optimisation
 from hypersphere.training.build import build_method
 from hypersphere.training.checkpoint import Checkpointer, Progress
+from hypersphere.training.determinism import allow_tf32
+from hypersphere.training.sign_of_life import SignOfLife
 from hypersphere.training.weights import ENCODER, HEADS, save_weights, snapshot_names
 
 HISTORY = "history.csv"
@@ -40,8 +45,10 @@ class Execution(NamedTuple):
     """Numbers of finished epochs at which encoder and heads are saved; at 0 they are untrained."""
     identity: dict[str, Any]
     """What determines the bytes (run, code, data …): only a resume state of the same identity is resumed."""
-    precision: torch.dtype = torch.float32
-    """The type of matrix products and convolutions in the forward and backward pass."""
+    precision: Precision = "float32"
+    """Of matrix products and convolutions in the forward and backward pass."""
+    compiled: bool = False
+    """Whether torch compiles the encoder: other kernels, whose sums are rounded otherwise."""
     save_every: float = 60.0
     """Seconds between resume states."""
     request: stop.Request = stop.Request()
@@ -83,9 +90,14 @@ class Training(ABC):
         optimiser: torch.optim.Optimizer,
         execution: Execution,
         folder: Path,
+        images: int,
         state: nn.Module | None = None,
     ) -> None:
-        """Begin nothing yet. ``state`` is all modules whose tensors are kept to resume from; None: the method."""
+        """Begin nothing yet.
+
+        ``images`` is how many examples an epoch has. ``state`` is all modules whose tensors are kept to resume from;
+        None: the method.
+        """
         self.run = run
         self.method = method
         self.optimiser = optimiser
@@ -99,6 +111,8 @@ class Training(ABC):
             execution.save_every,
             execution.request,
         )
+        name = folder.parent.name  # of the run, in whose folder this one is
+        self.sign_of_life = SignOfLife(folder, name, run.schedule.epochs, images)
 
     @property
     def progress(self) -> Progress:
@@ -113,6 +127,7 @@ class Training(ABC):
         A loss that is not finite ends training with status ``diverged``. All files are written even then, with the
         weights of that moment.
         """
+        allow_tf32(self.execution.precision == "tf32")
         self.resume()
         progress, last = self.progress, self.run.schedule.epochs
         try:
@@ -123,6 +138,7 @@ class Training(ABC):
                 progress.timing.append({"epoch": row["epoch"], "seconds": seconds})
                 progress.sums = [0.0, 0.0]
                 progress.seconds = 0.0
+                self.show(row)
                 if not np.isfinite([row["loss"], row["norm"]]).all():
                     progress.status = "diverged"
                     break
@@ -136,9 +152,23 @@ class Training(ABC):
             raise
         save_weights(self.method.encoder, self.folder / ENCODER)
         save_weights(self.method.head, self.folder / HEADS)
-        files.write_text(self.folder / HISTORY, _csv(progress.history))
-        files.write_text(self.folder / TIMING, _csv(progress.timing))
+        self.write_history()
+        self.sign_of_life.end()
         return progress
+
+    def show(self, row: dict[str, float]) -> None:
+        """Let the last epoch be seen, in the log and in the files of the history."""
+        if self.sign_of_life.due(self.progress.epochs):
+            self.write_history()
+            self.sign_of_life.tell(row, self.progress.timing, self.rank())
+
+    def write_history(self) -> None:
+        files.write_text(self.folder / HISTORY, _csv(self.progress.history))
+        files.write_text(self.folder / TIMING, _csv(self.progress.timing))
+
+    def rank(self) -> float:
+        """The effective rank of the directions of some embeddings of the last epoch; nan: not known."""
+        return math.nan
 
     def resume(self) -> None:
         """Restore the state in the folder, or start over: then snapshots of an earlier start are removed."""
@@ -170,9 +200,13 @@ class OfExamples(Training):
         run.check_batch(count)
         method = build_method(run, count, int(source.labels.max()) + 1)
         method.to(execution.device, memory_format=torch.channels_last)  # type: ignore[call-overload]
+        if execution.compiled:
+            method.encoder.compile()
         optimiser = optimisation.build(method, run.optimiser)
-        super().__init__(run, method, optimiser, execution, folder)
+        super().__init__(run, method, optimiser, execution, folder, count)
         self.source = source
+        self.embeddings = torch.zeros(0, 0)
+        """Of the last pass."""
         self.peak = optimisation.peak_rate(run)
         self.per_epoch = count // run.batch.size
         """Steps of an epoch; examples that fill no step are left out."""
@@ -191,7 +225,7 @@ class OfExamples(Training):
         for number in range(first, self.per_epoch):
             start = time.perf_counter()
             rate = self.set_rate()
-            total += _step(
+            mean, self.embeddings = _step(
                 self.run,
                 self.method,
                 self.optimiser,
@@ -201,6 +235,8 @@ class OfExamples(Training):
                 (*key, number),
                 self.execution,
             )
+            total += mean
+            self.sign_of_life.beat()
             progress.step += 1
             self.method.after_step(
                 self.share_done(progress.step - 1), self.share_done(progress.step)
@@ -212,6 +248,9 @@ class OfExamples(Training):
                 self.checkpointer.save()
         loss, norm = (total / self.per_epoch).tolist()
         return {"epoch": progress.epochs + 1, "loss": loss, "norm": norm, "learning_rate": rate}
+
+    def rank(self) -> float:
+        return effective_rank(unit(self.embeddings.float()))
 
     def set_rate(self) -> float:
         """Set the next step's learning rate, and return it."""
@@ -258,30 +297,30 @@ def _step(
     labels: Int[Tensor, "N"],
     rng_key: tuple[int, ...],
     execution: Execution,
-) -> Float[Tensor, "2"]:
+) -> tuple[Float[Tensor, "2"], Float[Tensor, "m d"]]:
     """One optimiser step over the examples ``index``, in passes of ``batch.micro``, whose views come next in ``views``.
 
-    Returns mean loss and mean norm.
+    Returns mean loss and mean norm, and the embeddings of the last pass.
 
-    In another precision than float32, matrix products and convolutions of the encoder and the heads are rounded to it;
-    weights, gradients, losses and the optimiser stay in float32.
+    In bfloat16, matrix products and convolutions of the encoder and the heads are rounded to it; weights, gradients,
+    losses and the optimiser stay in float32.
     """
     device = labels.device
     passes = index.split(run.batch.micro)
     share = 1 / len(passes) if run.batch.accumulate == "mean" else 1.0
-    rounded = execution.precision != torch.float32
+    rounded = execution.precision == "bfloat16"
     mean = torch.zeros(2, dtype=torch.float64, device=device)
     optimiser.zero_grad(set_to_none=True)
     for number, part in enumerate(passes):
         places = part.to(device)
         batch = Batch(next(views), places, labels[places], (*rng_key, number))
-        with torch.autocast(device.type, execution.precision, enabled=rounded):
+        with torch.autocast(device.type, torch.bfloat16, enabled=rounded):
             output = method(batch)
         (output.loss * share).backward()
         norm = torch.linalg.vector_norm(output.embeddings.float(), dim=1).mean()
         mean += torch.stack([output.loss.detach(), norm]) / len(passes)
     optimiser.step()
-    return mean
+    return mean, output.embeddings.detach()
 
 
 def _snapshot(

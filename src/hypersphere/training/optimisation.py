@@ -76,6 +76,8 @@ def build(method: Method, optimiser: Optimiser) -> torch.optim.Optimizer:
         return torch.optim.Adam(groups, lr=0.0, betas=optimiser.betas, fused=True)
     if optimiser.name == "adamw":
         return torch.optim.AdamW(groups, lr=0.0, betas=optimiser.betas, fused=True)
+    # One kernel for all tensors, where a kernel takes longer to start than to run.
+    on_gpu = next(method.parameters()).is_cuda
     from pytorch_optimizer import LARS  # takes a second to import
 
     # LARS adapts and decays only tensors of two or more dimensions, the same ones that ``decay: weights`` lets decay. A
@@ -87,7 +89,7 @@ def build(method: Method, optimiser: Optimiser) -> torch.optim.Optimizer:
         momentum=optimiser.momentum,
         nesterov=optimiser.nesterov,
         trust_coefficient=optimiser.trust,
-        foreach=False,
+        foreach=on_gpu,
     )
 
 

@@ -56,7 +56,9 @@ def pretrain(
     # runs by error: damaged data give one error for every run of a batch
     failed: dict[str, list[str]] = {}
     damaged: list[DamagedError] = []
-    with devices.acquire(plan.config.settings.device) as device, stop.on_request() as request:
+    settings = plan.config.settings
+    held = devices.acquire(settings.device, settings.runs_per_gpu)
+    with held as device, stop.on_request() as request:
         while waiting:
             run = waiting.pop(0)
             try:
@@ -135,10 +137,12 @@ def _pretrain_one(
             "device": devices.describe(device),
             "threads": torch.get_num_threads(),
             "torch": torch.__version__,
-            "precision": str(precision).removeprefix("torch."),
+            "precision": precision,
         }
         kept = frozenset(epochs | snapshots(folder))
-        execution = Execution(device, kept, identity, precision, save_every, request)
+        execution = Execution(
+            device, kept, identity, precision, save_every=save_every, request=request
+        )
         unfinished = folder / f"{UNFINISHED}{files.digest(identity, 8)}"
         _note_others(folder, unfinished, identity)
         for place in (folder, unfinished, unfinished / "snapshots"):
@@ -221,7 +225,7 @@ def _publish(
         "device": {"type": device.type, "name": devices.describe(device)},
         "numerics": {
             "precision": execution.identity["precision"],
-            "tf32_convolutions": device.type == "cuda" and torch.backends.cudnn.allow_tf32,
+            "tf32_convolutions": execution.precision == "tf32",
             "memory_format": "channels_last",
             "deterministic_algorithms": True,
             "threads": torch.get_num_threads(),

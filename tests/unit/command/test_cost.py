@@ -12,6 +12,7 @@ from hypersphere.command.cost import CORE, GPU, Amount, Cost, Size, stated
 from hypersphere.config import registry
 from hypersphere.config.run import Dataset
 from hypersphere.datasets.types import CLASS
+from hypersphere.speed import rates
 from hypersphere.training import work
 
 from ...fixtures import Planned, Refused
@@ -71,6 +72,19 @@ def test_shared_runs_are_counted_once(costed: Callable[..., Cost]) -> None:
     assert whole(one).flops == sum(flops for flops in one.flops.values() if isinstance(flops, int))
     assert whole(one).flops < table.flops + other.flops
     assert whole(costed(config={"only": ["p/other"]})) == other
+
+
+def test_a_measured_rate_counts_for_its_network_alone(costed: Callable[..., Cost]) -> None:
+    """At twice the stated rate a network's runs take half the hours; another network's stay as they are."""
+    plain = costed()
+    (network,) = plain.networks
+    for name, times in ((network, 2.0), ("another network, 12 px", 1.0)):
+        row = {"device": "Core", "kind": "cpu", "network": name, "tflops": 2 * CORE.tflops}
+        rates.write(rates.file_of(plain.plan.config.root, "Core"), rates.COLUMNS, [row])
+        one = Cost(plain.plan)
+        assert whole(one).hours == pytest.approx(whole(plain).hours / times)
+        said = "measured   1 of 1 network, at rates of their own: on Core"
+        assert (said in cost.lines(one)) == (times == 2)
 
 
 def test_the_table_and_the_file(costed: Callable[..., Cost]) -> None:

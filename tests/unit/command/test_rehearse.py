@@ -11,12 +11,15 @@ import pytest
 from hypersphere.command import rehearse
 from hypersphere.config import plan as planning
 from hypersphere.config.run import Run
+from hypersphere.datasets.sizes import Size
+from hypersphere.speed import trial
 
 from ...fixtures import Refused
 from ...golden.released import released
 
 ROOT = Path(__file__).parents[3]
 ONLY = {"scale": "quick", "only": ["margins/table4"]}
+DIGITS = Size(side=24, classes=16, train=1)
 
 
 @pytest.fixture(scope="module")
@@ -38,14 +41,14 @@ def test_groups_with_batch_statistics_of_their_own_have_images_enough(run: Run) 
         "groups": 4,
         "batch_norm": True,
     }
-    assert rehearse.step(Run.model_validate(grouped), 24, 16) == ""
+    assert rehearse.step(Run.model_validate(grouped), DIGITS) == ""
 
 
 def test_a_run_that_would_fail_is_named_with_its_reason_and_ends_the_command_with_an_error(
     run: Run, monkeypatch: pytest.MonkeyPatch, refused: Refused
 ) -> None:
     """Runs that differ in their seed alone take one step together."""
-    too_small = rehearse.step(run, 8, 16)
+    too_small = rehearse.step(run, DIGITS._replace(side=8))
     assert "blur_kernel" in too_small  # a window of 23 pixels does not fit
     monkeypatch.setattr(rehearse, "step", lambda *_: too_small)
     monkeypatch.setattr(rehearse, "ProcessPoolExecutor", lambda **_: ThreadPoolExecutor(1))
@@ -69,7 +72,7 @@ def test_a_folder_for_temporary_files_that_cannot_be_used_is_no_fault_of_a_run(
 ) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path if full else tmp_path / "gone"))
     monkeypatch.setattr(
-        rehearse.loop, "train", Mock(side_effect=OSError(errno.ENOSPC, "No space left on device"))
+        trial.loop, "train", Mock(side_effect=OSError(errno.ENOSPC, "No space left on device"))
     )
     with refused("TMPDIR", "FOLDER" if full else "gone"):
-        rehearse.step(run, 24, 16)
+        rehearse.step(run, DIGITS)

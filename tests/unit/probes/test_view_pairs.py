@@ -13,12 +13,13 @@ from torch import Tensor, nn
 from hypersphere.augmentations.draws import draw
 from hypersphere.augmentations.ops import make_views
 from hypersphere.config.recipe import Views
+from hypersphere.objectives.geometry import effective_rank
 from hypersphere.probes import contrastive as contrastive_module
 from hypersphere.probes import view_pairs as module
 from hypersphere.probes.alignment_uniformity import alignment_uniformity
 from hypersphere.probes.contrastive import contrastive
 from hypersphere.probes.distances import distance, distances
-from hypersphere.probes.geometry import effective_rank, geometry
+from hypersphere.probes.geometry import geometry
 from hypersphere.probes.opposite_halves import opposite_halves
 from hypersphere.probes.view_pairs import chosen, view_pairs
 

@@ -309,7 +309,7 @@ REFUSED: dict[str, tuple[str, Members]] = {
     ),
     "a precision that is none": (
         "runs.csv: simclr-default-upright-s0-…: numerics: precision",
-        with_first(setting("numerics/precision", "tf32")),
+        with_first(setting("numerics/precision", "float16")),
     ),
 }
 """Refused where records are taken in and where they are read, by one sentence."""

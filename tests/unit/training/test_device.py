@@ -60,6 +60,36 @@ def test_a_device_is_locked_whatever_its_number_among_the_visible(
     assert modes == {0o666}  # other people's jobs can lock it
 
 
+def test_runs_share_a_gpu_by_slots_and_its_memory(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Of two GPUs with two slots each, four jobs fill both, the second before the first has two; a fifth one waits."""
+    shares: list[float] = []
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
+    named = Mock(side_effect=lambda device: SimpleNamespace(uuid=f"GPU-{device.index}"))
+    monkeypatch.setattr(torch.cuda, "get_device_properties", named)
+    monkeypatch.setattr(torch.cuda, "set_device", lambda device: None)
+    monkeypatch.setattr(
+        torch.cuda, "set_per_process_memory_fraction", lambda share, device: shares.append(share)
+    )
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(module, "WAIT_SECONDS", 0.02)
+
+    def fifth() -> torch.device:
+        with module.acquire("auto", slots=2) as device:
+            return device
+
+    with ThreadPoolExecutor() as pool, ExitStack() as jobs:
+        held = [jobs.enter_context(module.acquire("auto", slots=2)) for _ in range(4)]
+        assert [device.index for device in held] == [0, 1, 0, 1]
+        waiting = pool.submit(fifth)
+        with pytest.raises(TimeoutError):
+            waiting.result(0.3)
+        jobs.close()
+        assert waiting.result(5) == torch.device("cuda", 0)
+    assert shares == [0.5] * 5
+
+
 def test_a_gpu_that_is_counted_and_does_not_answer_is_a_sentence(
     monkeypatch: pytest.MonkeyPatch, refused: Any
 ) -> None:
@@ -161,4 +191,4 @@ def test_a_lock_that_cannot_be_written_names_the_folder_for_temporary_files(
     (tmp_path / "file").touch()
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "file"))
     with refused("TMPDIR", "file"):
-        module._claim(torch.device("cuda", 0), 0.1)
+        module._claim(torch.device("cuda", 0), 0, 0.1)

@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from safetensors.torch import load_file
 from torch import Tensor
 
 from hypersphere.config.plan import Plan
+from hypersphere.config.project import Precision
 from hypersphere.config.run import Run
 from hypersphere.training import build, device, loop, optimisation
 from hypersphere.training.loop import Execution
@@ -75,7 +77,7 @@ def gradient(run: Run, type_: torch.dtype) -> Tensor:
     model = build.build_method(run).train()
     model, views = (model.double(), views) if type_ == torch.float64 else (model, views.float())
     execution = Execution(
-        CPU, frozenset(), {}, precision=torch.bfloat16 if type_ == torch.bfloat16 else torch.float32
+        CPU, frozenset(), {}, precision="bfloat16" if type_ == torch.bfloat16 else "float32"
     )
     optimiser, places = optimisation.build(model, run.optimiser), torch.arange(micro)
     loop._step(run, model, optimiser, iter([views]), places, places % 3, (0, 0, 0), execution)
@@ -111,7 +113,7 @@ def test_a_step_rounds_and_nothing_more(method: str) -> None:
 @pytest.mark.parametrize("method", METHODS)
 def test_every_method_trains_in_bfloat16(method: str, methods_plan: Plan, tmp_path: Path) -> None:
     """Training ends without an error, and the weights are float32. DINO's centre once refused means in bfloat16."""
-    outcome = execute(*of_method(methods_plan, method), tmp_path, precision=torch.bfloat16)
+    outcome = execute(*of_method(methods_plan, method), tmp_path, precision="bfloat16")
     assert outcome.status == "finished"
     for name in (ENCODER, HEADS):
         assert {tensor.dtype for tensor in load_file(tmp_path / name).values()} <= {
@@ -142,7 +144,35 @@ def test_a_processor_and_a_gpu_that_only_imitates_bfloat16_compute_in_float32(
         lambda including_emulation=True: able or including_emulation,
     )
     assert device.precision("bfloat16", torch.device("cuda", 0)) == (
-        torch.bfloat16 if able else torch.float32
+        "bfloat16" if able else "float32"
     )
-    for wanted in ("bfloat16", "float32"):
-        assert device.precision(wanted, CPU) == torch.float32
+    for wanted in get_args(Precision):
+        assert device.precision(wanted, CPU) == "float32"
+
+
+def test_factors_are_rounded_to_tf32_where_a_run_asks_for_it_alone(
+    methods_plan: Plan, tmp_path: Path
+) -> None:
+    for precision, expected in (("tf32", True), ("float32", False), ("bfloat16", False)):
+        run = of_method(methods_plan, "simclr")
+        execute(*run, tmp_path / precision, precision=precision)
+        switches = torch.backends.cudnn.allow_tf32, torch.backends.cuda.matmul.allow_tf32
+        assert switches == (expected, expected)
+
+
+@pytest.mark.long
+def test_a_compiled_encoder_trains_to_nearly_the_same_weights_and_repeats(
+    methods_plan: Plan, tmp_path: Path
+) -> None:
+    """Sums are rounded otherwise, so that weights differ by what float32 leaves open after eight steps."""
+    run = of_method(methods_plan, "simclr")
+    execute(*run, tmp_path / "eager")
+    for name in ("compiled", "again"):
+        execute(*run, tmp_path / name, compiled=True)
+    eager, compiled, again = (
+        load_file(tmp_path / name / ENCODER) for name in ("eager", "compiled", "again")
+    )
+    assert eager.keys() == compiled.keys()
+    for name, weight in eager.items():
+        torch.testing.assert_close(compiled[name], weight, atol=1e-4, rtol=1e-3)
+        assert torch.equal(compiled[name], again[name])

@@ -1,5 +1,6 @@
 """Training: what a step is, equal bytes, resuming, divergence. Each promise beside a control that must fail."""
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -83,9 +84,8 @@ def test_accumulated_gradient_is_the_mean_or_the_sum_of_the_passes(
         optimisation.build(model, run.optimiser),
         loop.passes_of(source, [index], 0, 4),
     )
-    loss, norm = loop._step(
-        run, model, optimiser, passes, index, source.labels, (0, 0, 0), execution
-    ).tolist()
+    mean, _ = loop._step(run, model, optimiser, passes, index, source.labels, (0, 0, 0), execution)
+    loss, norm = mean.tolist()
 
     data, draws = torch.from_numpy(PIXELS), draw(run.branches, 19, 8, 0, 0)
     outputs = []
@@ -215,3 +215,15 @@ def test_another_run_other_bytes(tmp_path: Path) -> None:
         == len({one["history.csv"] for one in found})
         == 6
     )
+
+
+def test_draws_made_ahead_in_a_thread_are_those_of_their_epoch() -> None:
+    """Also where training begins in a later epoch, as a resumed run does."""
+    run = make_run("simclr")
+    ahead, plain = seen(run, IMAGES), seen(run, IMAGES)
+    ahead.ahead = ThreadPoolExecutor(max_workers=1)
+    for epoch in (1, 2, 3, 1):
+        ahead.start(epoch)
+        plain.start(epoch)
+        for one, other in zip(ahead.draws, plain.draws, strict=True):
+            torch.testing.assert_close(one, other, rtol=0, atol=0)

@@ -3,6 +3,7 @@
 Shapes: N images of a training set, n of a batch, v views of each, h = w pixels.
 """
 
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,7 @@ import torch
 from jaxtyping import Float, Int, UInt8
 from torch import Tensor
 
-from hypersphere.augmentations.draws import draw
+from hypersphere.augmentations.draws import Draws, draw
 from hypersphere.augmentations.ops import CHUNK_BYTES, make_views
 from hypersphere.config import registry
 from hypersphere.config.run import Run
@@ -77,12 +78,24 @@ class Views:
         self.at_once = CHUNK_BYTES // (len(run.branches) * 12 * self.side**2)
         self.labels = torch.from_numpy(np.array(labels)).to(device)
         self.numbers = torch.from_numpy(np.array(numbers))
+        on_gpu = device.type == "cuda"
+        self.ahead = ThreadPoolExecutor(max_workers=1) if on_gpu else None
+        """Draws the next epoch while a GPU trains; a processor would take the time from training."""
+        self.drawn: dict[int, Future[Draws]] = {}
+        """Draws by epoch, of the next one alone."""
 
     def start(self, epoch: int) -> None:
-        """Draw the parameters of all augmentations; they are keyed by the images' original numbers."""
+        """Have the parameters of all augmentations of an epoch drawn, and begin to draw those of the next."""
+        waiting = self.drawn.pop(epoch, None)
+        self.draws = waiting.result() if waiting else self._draw(epoch)
+        if self.ahead is not None and epoch + 1 < self.run.schedule.epochs:
+            self.drawn[epoch + 1] = self.ahead.submit(self._draw, epoch + 1)
+
+    def _draw(self, epoch: int) -> Draws:
+        """The draws of an epoch; they are keyed by the images' original numbers."""
         count = int(self.numbers.max()) + 1
         drawn = draw(self.run.branches, count, self.side, self.run.seed, epoch)
-        self.draws = drawn.take(self.numbers)
+        return drawn.take(self.numbers)
 
     def views(self, index: Int[Tensor, "n"]) -> Float[Tensor, "v n 3 h w"]:
         """Views of these images, values in [0, 1]. Draws stay on the CPU."""

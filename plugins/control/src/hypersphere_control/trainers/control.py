@@ -128,7 +128,8 @@ class Episodes(loop.Training):
             run.schedule.epochs, task.steps, agent.actions, task.size, agent.encoder.frames
         )
         state = nn.ModuleDict({"agent": agent, "replay": self.replay})
-        super().__init__(run, agent, optimiser_of(agent, run), execution, folder, state)
+        optimiser = optimiser_of(agent, run)
+        super().__init__(run, agent, optimiser, execution, folder, task.steps, state)
 
     def epoch(self) -> dict[str, float]:
         """Take the next episode. Returns its row: mean loss and norm of its updates, and the sum of its rewards.
@@ -152,6 +153,7 @@ class Episodes(loop.Training):
             frame, reward = self.environment.act(action)
             self.replay.add(episode, step, action, reward, frame)
             returned += reward
+            self.sign_of_life.beat()
             stored = episode * steps + step + 1
             if stored >= self.agent.initial:
                 total += self._update(stored, (episode, step))
