@@ -22,7 +22,7 @@ from hypersphere.config import claims as ledger
 from hypersphere.config import plan as planning
 from hypersphere.config.plan import Plan
 from hypersphere.config.run import Run
-from hypersphere.datasets.sizes import Size, stated
+from hypersphere.datasets.training_sizes import Size, stated
 from hypersphere.errors import HypersphereError
 from hypersphere.speed import rates
 from hypersphere.training import work

@@ -21,8 +21,8 @@ def lines(plan: Plan, minutes: float) -> Iterator[str]:
     trials = most_hours_first(plan)
     with devices.acquire(plan.config.settings.device) as held:
         name = devices.describe(held) if held.type == "cuda" else rates.processor()
-        device = Device(held, name, devices.precision(scale.precision, held))
-        yield from Look(plan.config.root, device, trials, minutes, scale.threads).lines()
+        device = Device(held, name, devices.precision(scale.precision, held), scale.threads)
+        yield from Look(plan.config.root, device, trials, minutes).lines()
 
 
 def most_hours_first(plan: Plan) -> list[Trial]:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from hypersphere.config import registry
 from hypersphere.config.plan import Plan
 from hypersphere.config.run import Run
-from hypersphere.datasets.sizes import Size, stated
+from hypersphere.datasets.training_sizes import Size, stated
 from hypersphere.wording import counted
 
 

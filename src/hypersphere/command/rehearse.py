@@ -15,7 +15,7 @@ from hypersphere.command import memory
 from hypersphere.command.kinds import kinds_of, named
 from hypersphere.config.plan import Plan
 from hypersphere.config.run import Run
-from hypersphere.datasets.sizes import Size
+from hypersphere.datasets.training_sizes import Size
 from hypersphere.errors import HypersphereError
 from hypersphere.speed.trial import Trial
 from hypersphere.training.determinism import make_deterministic

@@ -16,7 +16,7 @@ from hypersphere.config import project as cfg
 from hypersphere.config import registry
 from hypersphere.config.artifacts import Probe, Protocol
 from hypersphere.config.cells import Cell, Cells, Listed, is_made
-from hypersphere.config.file_names import MANIFEST, RESUME, UNFINISHED  # noqa: F401 (training/ imports them from here)
+from hypersphere.config.file_names import MANIFEST
 from hypersphere.config.project import Layer
 from hypersphere.config.records import Records, read_all
 from hypersphere.config.run import Dataset, Run

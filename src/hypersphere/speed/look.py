@@ -5,6 +5,8 @@ process of their own: one that takes too long, or dies, costs its own rows alone
 """
 
 import multiprocessing
+import os
+import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from multiprocessing.connection import Connection
@@ -22,7 +24,9 @@ from hypersphere.training import device as devices
 from hypersphere.training.determinism import make_deterministic
 
 SHARE = 4
-"""A trial has this part of the time that is left, so that one slow kind of run does not take all of it."""
+"""A trial has this part of the time that is left, so that one slow kind of run does not take all of it …"""
+ENOUGH = 30.0
+"""… but so many seconds at least, where they are left."""
 LEAST = 5.0
 """Seconds that must be left to begin another trial."""
 SECONDS = 20.0
@@ -36,6 +40,8 @@ class Device(NamedTuple):
     name: str
     precision: Precision
     """What the scale's runs are trained in there."""
+    threads: int
+    """Of a processor, for one operation."""
 
     @property
     def about(self) -> dict[str, Any]:
@@ -44,7 +50,7 @@ class Device(NamedTuple):
             "device": self.name,
             "kind": self.torch_device.type,
             "torch": torch.__version__,
-            "threads": torch.get_num_threads(),
+            "threads": self.threads,
         }
 
 
@@ -86,7 +92,8 @@ class Worker:
 
 
 def _serve(theirs: Connection, threads: int) -> None:
-    """Run what comes until nobody asks any more."""
+    """Run what comes until nobody asks any more; what trials print is for nobody."""
+    sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 (until the process ends)
     make_deterministic(threads)
     while True:
         try:
@@ -113,9 +120,7 @@ def _sentence(error: Exception) -> str:
 class Look:
     """A look at a device, with what it has found so far."""
 
-    def __init__(
-        self, root: Path, device: Device, trials: Sequence[Trial], minutes: float, threads: int
-    ) -> None:
+    def __init__(self, root: Path, device: Device, trials: Sequence[Trial], minutes: float) -> None:
         self.root = root
         """The project, whose data/rates has what is found."""
         self.device = device
@@ -123,7 +128,7 @@ class Look:
         self.until = time.monotonic() + 60 * minutes
         self.rows: list[dict[str, Any]] = []
         self.ways: list[dict[str, Any]] = []
-        self.worker = Worker(threads)
+        self.worker = Worker(device.threads)
 
     @property
     def left(self) -> float:
@@ -161,7 +166,7 @@ class Look:
 
     def _seconds(self) -> float:
         """What one trial may take."""
-        return max(0.0, self.left / SHARE)
+        return max(0.0, min(self.left, max(ENOUGH, self.left / SHARE)))
 
     def _rate(self, trial: Trial) -> dict[str, Any]:
         """A row of the table of rates."""

@@ -12,7 +12,7 @@ import torch
 
 from hypersphere.config.project import Precision
 from hypersphere.config.run import Run
-from hypersphere.datasets.sizes import Size
+from hypersphere.datasets.training_sizes import Size
 from hypersphere.training import loop
 from hypersphere.training.checkpoint import Progress
 from hypersphere.training.loop import Execution, Source

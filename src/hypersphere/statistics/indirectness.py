@@ -6,7 +6,7 @@ from typing import Any
 from hypersphere.config import registry
 from hypersphere.config.project import Config
 from hypersphere.config.run import Component, Run
-from hypersphere.datasets import sizes
+from hypersphere.datasets import training_sizes
 
 PARTS = ("method", "optimiser", "views", "views_b")
 """Parts of a run that are named, and not described, where they differ."""
@@ -29,8 +29,8 @@ def differences(ours: Run, published: Run) -> list[str]:
 
 def _of_data(ours: Run, published: Run) -> list[tuple[str, Any, Any]]:
     """Examples, pixels and steps, where the sizes of both datasets are stated."""
-    here = sizes.stated(ours.dataset)
-    there = sizes.stated(published.dataset)
+    here = training_sizes.stated(ours.dataset)
+    there = training_sizes.stated(published.dataset)
     if not (here and there):
         return []
     examples = "{:,} training examples for {:,}", here.train, there.train

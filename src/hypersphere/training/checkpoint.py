@@ -19,7 +19,7 @@ from safetensors.torch import load_file
 from torch import Tensor, nn
 
 from hypersphere import files
-from hypersphere.config.plan import RESUME
+from hypersphere.config.file_names import RESUME
 from hypersphere.errors import HypersphereError
 from hypersphere.provenance import stop
 from hypersphere.training import device as devices

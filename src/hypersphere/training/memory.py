@@ -15,7 +15,7 @@ from torch.multiprocessing.reductions import StorageWeakRef
 
 from hypersphere.config import registry
 from hypersphere.config.run import Component, Run
-from hypersphere.datasets.sizes import Size
+from hypersphere.datasets.training_sizes import Size
 from hypersphere.methods.base import Batch
 from hypersphere.training import work
 from hypersphere.training.build import assemble

@@ -16,7 +16,8 @@ import torch
 
 from hypersphere import files
 from hypersphere.config import registry
-from hypersphere.config.plan import MANIFEST, UNFINISHED, BatchOfRuns, Plan
+from hypersphere.config.file_names import MANIFEST, UNFINISHED
+from hypersphere.config.plan import BatchOfRuns, Plan
 from hypersphere.config.run import Run
 from hypersphere.datasets import store
 from hypersphere.errors import DamagedError, HypersphereError

@@ -8,7 +8,7 @@ import pytest
 from hypersphere.command import cost, rehearse
 from hypersphere.command.memory import GB, findings
 from hypersphere.config.plan import Plan
-from hypersphere.datasets.sizes import stated
+from hypersphere.datasets.training_sizes import stated
 from hypersphere.training.memory import needed
 
 from ...fixtures import Planned, Refused

@@ -11,7 +11,7 @@ import pytest
 from hypersphere.command import rehearse
 from hypersphere.config import plan as planning
 from hypersphere.config.run import Run
-from hypersphere.datasets.sizes import Size
+from hypersphere.datasets.training_sizes import Size
 from hypersphere.speed import trial
 
 from ...fixtures import Refused

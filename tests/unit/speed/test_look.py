@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from hypersphere.datasets.sizes import stated
+from hypersphere.datasets.training_sizes import stated
 from hypersphere.errors import HypersphereError
 from hypersphere.speed import look, rate, rates, repeats
 from hypersphere.speed.look import Device, Look, Worker
@@ -19,7 +19,7 @@ from hypersphere.speed.trial import Trial
 
 from ...golden.released import released
 
-CPU = Device(torch.device("cpu"), "Some Processor", "float32")
+CPU = Device(torch.device("cpu"), "Some Processor", "float32", threads=1)
 FOUND = Rate(
     steps=10,
     milliseconds=50.0,
@@ -79,7 +79,7 @@ def rows(root: Path, ending: str = ".csv") -> list[dict[str, str]]:
 
 @pytest.mark.usefixtures("at_once")
 def test_tables_and_page_have_what_was_measured(tmp_path: Path, trials: list[Trial]) -> None:
-    said = list(Look(tmp_path, CPU, trials, minutes=1, threads=1).lines())
+    said = list(Look(tmp_path, CPU, trials, minutes=1).lines())
     assert said[-2] == f"looked at {len(trials)} of {len(trials)} kinds of runs, most hours first"
     first, *others = rows(tmp_path)
     assert first["tflops"] == "20"  # 10^12 operations in 50 ms
@@ -98,7 +98,7 @@ def test_a_trial_that_fails_costs_its_own_row(tmp_path: Path, trials: list[Trial
     other = trials[0]._replace(
         run=trials[0].run.model_copy(update={"method": trials[0].run.encoder})
     )
-    list(Look(tmp_path, CPU, [trials[0], other], minutes=1, threads=1).lines())
+    list(Look(tmp_path, CPU, [trials[0], other], minutes=1).lines())
     failed, measured = rows(tmp_path)
     assert failed["note"] == "the device has not enough memory for a step"
     assert failed["milliseconds"] == ""
@@ -109,7 +109,7 @@ def test_a_trial_that_fails_costs_its_own_row(tmp_path: Path, trials: list[Trial
 def test_without_time_nothing_is_begun_and_the_files_say_so(
     tmp_path: Path, trials: list[Trial]
 ) -> None:
-    said = list(Look(tmp_path, CPU, trials, minutes=0, threads=1).lines())
+    said = list(Look(tmp_path, CPU, trials, minutes=0).lines())
     assert said[0] == f"looked at 0 of {len(trials)} kinds of runs, most hours first"
     assert rows(tmp_path) == []
 

@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from hypersphere.datasets.sizes import stated
+from hypersphere.datasets.training_sizes import stated
 from hypersphere.speed import repeats
 from hypersphere.speed.trial import Trial
 from hypersphere.training.checkpoint import Checkpointer

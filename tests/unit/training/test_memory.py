@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from hypersphere.datasets.sizes import Size
+from hypersphere.datasets.training_sizes import Size
 from hypersphere.training.build import build_method
 from hypersphere.training.memory import least_parts, needed
 
