@@ -14,7 +14,7 @@ HEAD = """\
 `hypersphere first-look` wrote this page, with PyTorch {torch} and {threads}. It trained on random images for a few \
 steps: the page says how fast runs are, and nothing of what they learn.
 """
-REACHED = "{reached} of {kinds} kinds of runs were reached, those of the most hours first."
+REACHED = "{reached} of {kinds} kinds of runs were reached, beginning with the most hours."
 RATES = """
 ## Steps
 

@@ -250,7 +250,8 @@ class OfExamples(Training):
         return {"epoch": progress.epochs + 1, "loss": loss, "norm": norm, "learning_rate": rate}
 
     def rank(self) -> float:
-        return effective_rank(unit(self.embeddings.float()))
+        directions = unit(self.embeddings.float())
+        return effective_rank(directions) if directions.isfinite().all() else math.nan
 
     def set_rate(self) -> float:
         """Set the next step's learning rate, and return it."""

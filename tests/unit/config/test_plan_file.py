@@ -209,7 +209,9 @@ def test_every_command_gives_the_same_with_and_without_a_plan_file(
         printed = capsys.readouterr()
         assert NOTE not in printed.err
         text = re.sub(
-            r"[0-9.]+ s\b", "SECONDS", (printed.out + printed.err).replace(str(root), "ROOT")
+            r"[0-9.,]+ (s\b|images a second)",
+            "SPEED",
+            (printed.out + printed.err).replace(str(root), "ROOT"),
         )
         said.append([statuses, *text.splitlines()])
         made.append(content(root))

@@ -152,8 +152,9 @@ def test_a_diverged_run_is_packed(tiny_plan: Plan, monkeypatch: pytest.MonkeyPat
     run = tiny_plan.batches[0].runs[0]
     step, losses = loop._step, iter([0.0, 0.0, float("nan"), 0.0])  # of two steps an epoch
 
-    def diverging(*arguments: Any) -> Tensor:
-        return step(*arguments) + torch.tensor([next(losses), 0.0])
+    def diverging(*arguments: Any) -> tuple[Tensor, Tensor]:
+        mean, embeddings = step(*arguments)
+        return mean + torch.tensor([next(losses), 0.0]), embeddings
 
     monkeypatch.setattr(loop, "_step", diverging)
     pretrain(tiny_plan, [run])
