@@ -61,7 +61,9 @@ def measured(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(gather.Measurer, "_value", lambda self, cell, *of: made_up(cell))
     monkeypatch.setattr(gather.Measurer, "_from_history", lambda self, cell: made_up(cell))
-    monkeypatch.setattr(gather.Measurer, "_value_against_baseline", lambda self, cell, baseline: made_up(cell))
+    monkeypatch.setattr(
+        gather.Measurer, "_value_against_baseline", lambda self, cell, baseline: made_up(cell)
+    )
     monkeypatch.setattr(gather.Measurer, "controls", lambda self, cells: [])
     monkeypatch.setattr(gather, "runs", runs)
 

@@ -65,7 +65,7 @@ class Worker:
     def _begin(self) -> None:
         self.ours, theirs = self.context.Pipe()
         arguments = (theirs, self.threads)
-        self.process = self.context.Process(target=_serve, args=arguments, daemon=True)
+        self.process = self.context.Process(target=_serve, args=arguments)
         self.process.start()
         theirs.close()
 

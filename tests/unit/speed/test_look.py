@@ -2,6 +2,8 @@
 
 import csv
 import os
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -56,14 +58,18 @@ class AtOnce:
 FAILING: set[str] = set()
 
 
-@pytest.fixture
-def trials() -> list[Trial]:
+def trials_of_quick() -> list[Trial]:
     found = []
     for run in list(released("quick").runs_of("margins", "table4").values())[:4]:
         size = stated(run.dataset)
         assert size is not None
         found.append(Trial(run, size, steps=2))
     return found
+
+
+@pytest.fixture
+def trials() -> list[Trial]:
+    return trials_of_quick()
 
 
 @pytest.fixture
@@ -142,3 +148,36 @@ def test_a_worker_survives_what_is_slow_dies_or_fails() -> None:
         assert worker.do(60, sleep, 0.0) == "awake"
     finally:
         worker.end()
+
+
+KILLED = """
+import os, sys
+from pathlib import Path
+from tests.unit.speed import test_look as stand_ins
+from hypersphere.speed import look
+
+class Killing(stand_ins.AtOnce):
+    left = 3  # a rate, its bytes, and one comparison
+
+    def do(self, *asked):
+        if self.left == 0:
+            os.kill(os.getpid(), 9)
+        self.left -= 1
+        return super().do(*asked)
+
+look.Worker = Killing
+trials = stand_ins.trials_of_quick()
+list(look.Look(Path(sys.argv[1]), stand_ins.CPU, trials, minutes=1).lines())
+"""
+
+
+@pytest.mark.heavy
+def test_a_look_that_is_killed_leaves_whole_files_of_what_it_saw(tmp_path: Path) -> None:
+    root = Path(__file__).parents[3]
+    command = [sys.executable, "-c", KILLED, str(tmp_path)]
+    ended = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
+    assert ended.returncode == -9, ended.stderr
+    (row,) = rows(tmp_path)
+    assert (row["tflops"], row["equal"]) == ("20", "yes")
+    assert [row["times"] for row in rows(tmp_path, "-ways.csv")] == ["1.25"]
+    assert rates.measured(tmp_path, "cpu")[CPU.name] == {row["network"]: 20.0}
