@@ -86,7 +86,7 @@ def test_runs_share_a_gpu_by_slots_and_its_memory(
         with pytest.raises(TimeoutError):
             waiting.result(0.3)
         jobs.close()
-        assert waiting.result(5) == torch.device("cuda", 0)
+        assert waiting.result(5).type == "cuda"  # whichever is given back first
     assert shares == [0.5] * 5
 
 
