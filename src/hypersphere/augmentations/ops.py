@@ -278,7 +278,7 @@ def hue(images: Images, shift: PerImage) -> Images:
     low = images.amin(dim=1, keepdim=True)
     chroma = value - low
     # Turns from red, positive towards green. HSV has a formula for each channel that can be the largest. All give this
-    # distance. It is 0 if there is no colour.
+    # distance. It is 0 for a grey pixel.
     hues = green + blue
     hues.sub_(red).add_(chroma).sub_(low)
     sixth = (chroma * 6).clamp_(min=1e-30)

@@ -491,7 +491,7 @@ def read_tables(folder: Path, writing: bool = False) -> dict[str, list[TextRow]]
     ``writing``: such a table is allowed. A kill may have left only the first tables, and whoever writes mends that.
 
     Tables are read in the reverse of the order in which they are written. So whatever a row refers to is there, even if
-    another process adds rows meanwhile. A row whose run is missing is no error: the run may still come.
+    another process adds rows meanwhile. A row may wait for its run, which may still come.
     """
     paths = {name: folder / f"{name}.csv" for name in reversed(TABLES)}
     tables = {}

@@ -2,20 +2,23 @@
 
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
+from itertools import repeat
 from typing import Any
 
 import numpy as np
 import torch
+from torch import Tensor
 from torch.utils.data import DataLoader, Dataset
 
 from hypersphere.errors import HypersphereError
 from hypersphere.speed import rate
+from hypersphere.speed.stopwatch import wait
 from hypersphere.speed.trial import Trial
 from hypersphere.training.build import build_encoder
 
 BATCHES = 12
-"""Of lightly's loader; the first ``WARM`` are not timed, because workers fill their queues meanwhile."""
+"""Of each library; the first ``WARM`` are not timed, because loading processes fill their queues meanwhile."""
 WARM = 4
 
 
@@ -66,18 +69,15 @@ def _of_lightly(trial: Trial, device: torch.device, workers: int) -> float:
     model.train()
     criterion = NTXentLoss(temperature=0.5)
     optimiser = torch.optim.SGD(model.parameters(), lr=0.01, momentum=0.9)
-    begun = 0.0
-    for number, (first, second) in enumerate(loader):
-        if number == WARM:
-            _wait(device)
-            begun = time.perf_counter()
-        projected = [model(view.to(device, non_blocking=True)) for view in (first, second)]
+
+    def step(views: Sequence[Tensor]) -> None:
+        projected = [model(view.to(device, non_blocking=True)) for view in views]
         loss = criterion(*projected)
         optimiser.zero_grad()
         loss.backward()
         optimiser.step()
-    _wait(device)
-    return (time.perf_counter() - begun) / (BATCHES - WARM)
+
+    return _seconds_of(step, loader, device)
 
 
 def kornia(trial: Trial, device: torch.device, seconds: float) -> float:
@@ -101,22 +101,26 @@ def _of_kornia(trial: Trial, device: torch.device) -> float:
         augmentation.RandomGrayscale(p=0.2),
     )
     images = torch.rand(trial.run.batch.micro, 3, side, side, device=device)
+
+    def both(batch: Tensor) -> None:
+        view(batch)
+        view(batch)
+
+    return _seconds_of(both, repeat(images, BATCHES), device)
+
+
+def _seconds_of(step: Callable[[Any], None], batches: Iterable[Any], device: torch.device) -> float:
+    """Seconds of a step, after the first ``WARM`` of ``BATCHES``."""
     begun = 0.0
-    for number in range(BATCHES):
+    for number, batch in enumerate(batches):
         if number == WARM:
-            _wait(device)
+            wait(device)
             begun = time.perf_counter()
-        view(images)
-        view(images)
-    _wait(device)
+        step(batch)
+    wait(device)
     return (time.perf_counter() - begun) / (BATCHES - WARM)
 
 
 def all_workers() -> int:
     """A loading process for each core but the one that trains."""
     return max(1, (os.cpu_count() or 1) - 1)
-
-
-def _wait(device: torch.device) -> None:
-    if device.type == "cuda":
-        torch.cuda.synchronize(device)

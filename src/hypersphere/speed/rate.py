@@ -73,12 +73,11 @@ def timed(
     precision: Precision,
     seconds: float,
     parts: bool = False,
-    most: int = MOST,
     compiled: bool = False,
 ) -> Stopwatch:
     """The stopwatch of a trial after its last counted step."""
     long = trial._replace(epochs=LONG)
-    watch = Stopwatch(long.source(device), device, WARM, most, seconds, parts)
+    watch = Stopwatch(long.source(device), device, WARM, MOST, seconds, parts)
     with files.temporary_folder("a trial's state") as folder, watch.running():
         progress = long.train(folder, watch, device, precision, compiled=compiled)
         raise HypersphereError(f"{trial.run.name}: {progress.status} before enough steps")

@@ -25,6 +25,12 @@ PARTS = ("draws", "views", "forward", "backward", "update", "rest")
 """The parts of a step. The rest is what the loop does between them, with the update of momentum targets."""
 
 
+def wait(device: torch.device) -> None:
+    """Wait until a GPU has done all that it was given; a processor is done when a call returns."""
+    if device.type == "cuda":
+        torch.cuda.synchronize(device)
+
+
 class EnoughError(Exception):
     """Ends a trial whose steps were counted."""
 
@@ -114,12 +120,12 @@ class Stopwatch:
         self._enter("rest")
         self.taken += 1
         if self.taken == self.warm:
-            self._wait()
+            wait(self.device)
             self.begun = self.now = time.perf_counter()
             self.spent = dict.fromkeys(PARTS, 0.0)
         late = time.perf_counter() > self.until and self.steps >= self.LEAST
         if late or self.steps == self.most:
-            self._wait()
+            wait(self.device)
             self.now = time.perf_counter()
             raise EnoughError
 
@@ -127,12 +133,8 @@ class Stopwatch:
         """The part that ran until now is over, and another one begins."""
         if not self.parts:
             return
-        self._wait()
+        wait(self.device)
         now = time.perf_counter()
         self.spent[self.part] += now - self.now
         self.part = part
         self.now = now
-
-    def _wait(self) -> None:
-        if self.device.type == "cuda":
-            torch.cuda.synchronize(self.device)
