@@ -14,6 +14,7 @@ from torch import Tensor
 
 from hypersphere.augmentations.draws import JITTERS, Draws
 from hypersphere.config.recipe import Views
+from hypersphere.transfer import send
 
 Images = Float[Tensor, "n 3 h w"]
 PerImage = Float[Tensor, "n"]
@@ -44,7 +45,7 @@ def make_views(
         rows = rows_of_views[equal].flatten()
         own = of_rows.take(rows)
         for chunk in _chunks(own, size, device):
-            row = rows[chunk].to(device)
+            row = send(rows[chunk], device)
             plain = to_float(images.index_select(0, row % n))
             view = _view(plain, own.take(chunk), views)
             result.index_copy_(0, row, view)
@@ -111,7 +112,7 @@ def _only(
         return change(images, *parameters)
     if not len(index):
         return images
-    place = index.to(images.device)
+    place = send(index, images.device)
     some = images.index_select(0, place)
     of_some = [parameter[index] for parameter in parameters]
     changed = change(some, *of_some)
@@ -186,7 +187,8 @@ def resized_crop_and_flip(
     of_rows, of_columns = weights.unbind(1)
     mirrored = of_columns.flip(2)
     of_columns = torch.where(flip[:, None, None], mirrored, of_columns)
-    return _multiplied(images, of_rows.to(images), of_columns.to(images))
+    device, dtype = images.device, images.dtype
+    return _multiplied(images, send(of_rows, device, dtype), send(of_columns, device, dtype))
 
 
 def shift_and_flip(images: Images, box: Float[Tensor, "n 4"], flip: Bool[Tensor, "n"]) -> Images:
@@ -204,7 +206,7 @@ def _resample(images: Images, place: Float[Tensor, "n 2 new"], flip: Bool[Tensor
     old = torch.arange(size, device=device, dtype=images.dtype)[:, None]
 
     def weights(new: Float[Tensor, "n new"]) -> Float[Tensor, "n old new"]:
-        distance = (new.to(device)[:, None] - old).abs_()
+        distance = (send(new, device)[:, None] - old).abs_()
         return torch.rsub(distance, 1).relu_()
 
     return _multiplied(images, weights(y), weights(x))
@@ -241,7 +243,7 @@ def _grayed(images: Images) -> Images:
 
 def _wide(parameter: PerImage, images: Images) -> Float[Tensor, "n 1 1 1"]:
     """The parameter of each image, in a shape that multiplies all of the image's pixels."""
-    there = parameter.to(images.device, non_blocking=True)
+    there = send(parameter, images.device)
     return there.view(-1, 1, 1, 1)
 
 
@@ -302,7 +304,7 @@ def blur(images: Images, sigma: PerImage, width: int) -> Images:
     reach = width // 2
     offset = torch.arange(-reach, reach + 1, device=device)
     # Below 0.01 pixels float32 puts all weight at the centre: the clamp only avoids 0/0.
-    deviation = sigma.to(device)[:, None].clamp(min=0.01)
+    deviation = send(sigma, device)[:, None].clamp(min=0.01)
     distance = offset / deviation
     weight = torch.exp(-0.5 * distance**2)
     weight = weight / weight.sum(dim=1, keepdim=True)

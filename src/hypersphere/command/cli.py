@@ -60,10 +60,24 @@ class Named(Strict):
     name: DocumentName
 
 
-def plan(plan: Plan, names: list[str], verbose: bool, folder: bool, yaml: bool) -> None:
+def plan(
+    plan: Plan,
+    names: list[str],
+    verbose: bool,
+    folder: bool,
+    yaml: bool,
+    hours: float | None,
+    rate: float | None,
+) -> None:
     from hypersphere.command import preview
 
-    if folder:
+    if rate is not None and hours is None:
+        raise HypersphereError("plan: --rate: needs --hours")
+    if hours is not None:
+        from hypersphere.command import hours as budget
+
+        show(budget.lines(plan, hours, rate))
+    elif folder:
         print(plan.config.results.relative_to(plan.config.root))
     elif yaml:
         runs = named_runs(plan, names)

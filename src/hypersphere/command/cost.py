@@ -62,7 +62,8 @@ class Amount(NamedTuple):
 class Cost:
     """The costs of a plan's chosen artifacts, on the device that would train its runs."""
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: Plan, rate: float | None = None) -> None:
+        """``rate``: 10^12 operations a second, in place of measured and stated rates."""
         if plan.records is not None:
             raise HypersphereError(
                 "cost: evidence_only: numbers come from records, and nothing is trained"
@@ -72,7 +73,11 @@ class Cost:
         on_gpu = device == "cuda" or (device == "auto" and asks_for_one)
         self.plan = plan
         self.device = GPU if on_gpu else CORE
-        looked_at = rates.measured(plan.config.root, "cuda" if on_gpu else "cpu")
+        looked_at: dict[str, dict[str, float]] = {}
+        if rate is None:
+            looked_at = rates.measured(plan.config.root, "cuda" if on_gpu else "cpu")
+        else:
+            self.device = Device(self.device.unit, rate, "as typed (--rate)")
         self.measured_on = min(looked_at, default="")
         """The device whose measured rates count: of several the first by name; empty: none was looked at."""
         self.measured = looked_at.get(self.measured_on, {})

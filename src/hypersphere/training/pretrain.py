@@ -139,10 +139,11 @@ def _pretrain_one(
             "threads": torch.get_num_threads(),
             "torch": torch.__version__,
             "precision": precision,
+            "compile": plan.config.scale.compile,
         }
         kept = frozenset(epochs | snapshots(folder))
         execution = Execution(
-            device, kept, identity, precision, save_every=save_every, request=request
+            device, kept, identity, precision, plan.config.scale.compile, save_every, request
         )
         unfinished = folder / f"{UNFINISHED}{files.digest(identity, 8)}"
         _note_others(folder, unfinished, identity)
@@ -227,6 +228,7 @@ def _publish(
         "numerics": {
             "precision": execution.identity["precision"],
             "tf32_convolutions": execution.precision == "tf32",
+            "compile": execution.compile,
             "memory_format": "channels_last",
             "deterministic_algorithms": True,
             "threads": torch.get_num_threads(),

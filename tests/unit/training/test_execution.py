@@ -168,7 +168,7 @@ def test_a_compiled_encoder_trains_to_nearly_the_same_weights_and_repeats(
     run = of_method(methods_plan, "simclr")
     execute(*run, tmp_path / "eager")
     for name in ("compiled", "again"):
-        execute(*run, tmp_path / name, compiled=True)
+        execute(*run, tmp_path / name, compile="default")
     eager, compiled, again = (
         load_file(tmp_path / name / ENCODER) for name in ("eager", "compiled", "again")
     )
