@@ -166,6 +166,8 @@ class Known:
     called: Called
     prices: Sequence[tuple[str, ...]]
     settled: Sequence[Settled]
+    measured_share: float
+    """The share of all GPU hours that rests on measured rates."""
     ladder: Sequence[Rung]
     enough: int
     """Runs an arm."""
@@ -282,6 +284,7 @@ def _known(config: Config, evidence: Evidence, every: Mapping[str, Entry]) -> Kn
         called=false_calls.of_again(compared, rules.confidence),
         prices=prices.of_claims(config, evidence.claims, rules),
         settled=settled,
+        measured_share=price.hours().measured_share,
         ladder=ladder(certainty),
         enough=certainty.enough_runs,
     )
