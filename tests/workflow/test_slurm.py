@@ -189,7 +189,7 @@ def test_a_job_asks_for_the_gpus_of_its_scale_waits_for_those_in_use_and_is_refu
 
 
 def test_jobs_of_a_shard_each_share_the_gpus_and_one_more_waits(place: Checkout) -> None:
-    """A slot of a card is a shard to Slurm (docs/cluster.md): two jobs see each of the two GPUs, and the fifth waits."""
+    """To Slurm a slot is a shard (docs/cluster.md): two jobs see each of the two GPUs, and the fifth waits."""
     before = jobs("pretrain")
     shards = ("--set-resources", "pretrain:gres=shard:1", "evaluate:gres=shard:1")
     runs = ('only=["lecture/supervised_knn"]', "seeds=[0,1,2,3,4]", "runs_per_gpu=2")
