@@ -4,9 +4,6 @@ templates/card.html has its facts in the order in which a reader asks for them; 
 """
 
 import math
-from functools import cache
-
-import jinja2
 
 from hypersphere.config.artifacts import Paper
 from hypersphere.config.measures import MEASURES
@@ -35,15 +32,11 @@ APART = {"larger": "above", "smaller": "below", "equal": "level with"}
 DIVERGES = words.number(math.inf, 0)
 
 
-@cache
-def _template() -> jinja2.Template:
-    return rendering.environment().get_template("card.html")
-
-
 def of_claim(config: Config, claim: Entry) -> str:
     """The card as HTML: a fact without anything to tell is left out."""
     row = claim.row
-    return _template().render(
+    return rendering.filled(
+        "card.html",
         claim=claim,
         rungs=RUNGS,
         sentence=sentence(config.papers[row["paper"]], claim),
