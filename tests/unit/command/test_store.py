@@ -1,4 +1,4 @@
-"""`make release` records and pushes only what is committed, finished and verified. DVC is stood in for here."""
+"""`make store` records and pushes only what is committed, finished and verified. DVC is stood in for here."""
 
 import subprocess
 from collections.abc import Callable
@@ -7,7 +7,7 @@ from unittest.mock import Mock
 
 import pytest
 
-from hypersphere.command import release, restore
+from hypersphere.command import restore, store
 from hypersphere.config import plan as planning
 from hypersphere.errors import HypersphereError
 
@@ -25,12 +25,12 @@ DAMAGED = HypersphereError(
 SPOILS: dict[str, tuple[str, Callable[[pytest.MonkeyPatch, dict[str, str]], object]]] = {
     "no git": (
         "FOLDER",
-        lambda patch, said: patch.setattr(release.subprocess, "run", answering(128, "")),
+        lambda patch, said: patch.setattr(store.subprocess, "run", answering(128, "")),
     ),
     "uncommitted": (
         "Makefile",
         lambda patch, said: patch.setattr(
-            release.subprocess, "run", answering(0, " M Makefile\n?? x\n")
+            store.subprocess, "run", answering(0, " M Makefile\n?? x\n")
         ),
     ),
     "no remote": (".dvc/config", lambda patch, said: said.update(list="")),
@@ -40,7 +40,7 @@ SPOILS: dict[str, tuple[str, Callable[[pytest.MonkeyPatch, dict[str, str]], obje
     ),
     "damaged": (
         "results/tiny/runs/a/encoder.safetensors",
-        lambda patch, said: patch.setattr(release.verify, "verify", Mock(side_effect=DAMAGED)),
+        lambda patch, said: patch.setattr(store.verify, "verify", Mock(side_effect=DAMAGED)),
     ),
     "changed meanwhile": (
         "papers",
@@ -76,21 +76,21 @@ def test_what_is_not_committed_finished_and_verified_is_refused(
         asked.append(word)
         return said[word]
 
-    monkeypatch.setattr(release.subprocess, "run", answering(0, ""))
+    monkeypatch.setattr(store.subprocess, "run", answering(0, ""))
     monkeypatch.setattr(restore, "call", call)
     monkeypatch.setattr(restore, "move", lambda root, verb, consequence: asked.append(verb))
-    monkeypatch.setattr(release.verify, "verify", lambda plan, rerun, rebuild: None)
+    monkeypatch.setattr(store.verify, "verify", lambda plan, rerun, rebuild: None)
     monkeypatch.setattr(restore.preview, "dry_run", lambda *_: "Nothing to be done (all is there).")
     plan = planning.make(tiny_root)
     if spoil:
         place, harm = SPOILS[spoil]
         harm(monkeypatch, said)
         with refused(place):
-            release.release(plan)
+            store.release(plan)
     else:
-        release.release(plan)
+        store.release(plan)
         assert capsys.readouterr().out.endswith(
-            "pushed; next: git add dvc.lock, commit it, and tag the commit\n"
+            "pushed; next: git add dvc.lock and commit it\n"
         )
     assert ("commit" in asked) == (spoil in RECORDED)
     assert ("push" in asked) == (spoil == "")
@@ -100,4 +100,4 @@ def test_another_scale_than_that_of_the_configuration_is_refused(
     tiny_root: Path, refused: Refused
 ) -> None:
     with refused("config/config.yaml", "scale"):
-        release.release(planning.make(tiny_root, {"scale": "quick"}))
+        store.release(planning.make(tiny_root, {"scale": "quick"}))
