@@ -8,7 +8,6 @@ import argparse
 import importlib
 import math
 import sys
-import tomllib
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
 from importlib import metadata
@@ -397,7 +396,7 @@ def version() -> str:
     try:
         return metadata.version(DISTRIBUTION)
     except metadata.PackageNotFoundError:
-        project = tomllib.loads(files.read_text(CHECKOUT / "pyproject.toml"))["project"]
+        project = files.read_toml(CHECKOUT / "pyproject.toml")["project"]
         return str(project["version"])
 
 

@@ -6,6 +6,7 @@ those that made the files. Every step before it checks that this record will be 
 """
 
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -118,10 +119,13 @@ def _separate(*folders: Path) -> None:
         seen.add(inode)
 
 
-def call(root: Path, program: str, *arguments: str) -> str:
-    """The output of a Python program of this environment, which must succeed."""
+def call(root: Path, program: str, *arguments: str, **variables: str) -> str:
+    """The output of a Python program of this environment, which must succeed; ``variables`` are added to ours."""
     command = [sys.executable, "-m", program, *arguments]
-    done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
+    environment = os.environ | variables
+    done = subprocess.run(
+        command, cwd=root, env=environment, capture_output=True, text=True, check=False
+    )
     if done.returncode:
         print(done.stdout + done.stderr, file=sys.stderr)
         raise HypersphereError(

@@ -86,9 +86,9 @@ def test_what_is_not_committed_finished_and_verified_is_refused(
         place, harm = SPOILS[spoil]
         harm(monkeypatch, said)
         with refused(place):
-            store.release(plan)
+            store.store(plan)
     else:
-        store.release(plan)
+        store.store(plan)
         assert capsys.readouterr().out.endswith(
             "pushed; next: git add dvc.lock and commit it\n"
         )
@@ -100,4 +100,4 @@ def test_another_scale_than_that_of_the_configuration_is_refused(
     tiny_root: Path, refused: Refused
 ) -> None:
     with refused("config/config.yaml", "scale"):
-        store.release(planning.make(tiny_root, {"scale": "quick"}))
+        store.store(planning.make(tiny_root, {"scale": "quick"}))
