@@ -89,9 +89,7 @@ def test_what_is_not_committed_finished_and_verified_is_refused(
             store.store(plan)
     else:
         store.store(plan)
-        assert capsys.readouterr().out.endswith(
-            "pushed; next: git add dvc.lock and commit it\n"
-        )
+        assert capsys.readouterr().out.endswith("pushed; next: git add dvc.lock and commit it\n")
     assert ("commit" in asked) == (spoil in RECORDED)
     assert ("push" in asked) == (spoil == "")
 
