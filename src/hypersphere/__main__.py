@@ -46,8 +46,8 @@ def _run() -> int:
         from hypersphere.command.cli import main
     except ModuleNotFoundError as error:
         print(
-            f"hypersphere: {error.name} is not installed; it comes with the extra {DISTRIBUTION}[pipeline], without which "
-            f"there are only the losses and hypersphere {' and '.join(audit.COMMANDS)}",
+            f"hypersphere: {error.name} is not installed; it comes with the extra {DISTRIBUTION}[pipeline], "
+            f"without which there are only the losses and hypersphere {' and '.join(audit.COMMANDS)}",
             file=sys.stderr,
         )
         return 2

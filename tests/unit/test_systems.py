@@ -43,9 +43,8 @@ def needing_unix(file: Path) -> set[str]:
         elif isinstance(node, ast.ImportFrom) and node.module in OF_UNIX:
             found.add(node.module)
     for node in ast.walk(tree):
-        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
-            if node.value.id == "os" and node.attr in CALLS:
-                found.add(node.attr)
+        if isinstance(node, ast.Attribute) and ast.unparse(node.value) == "os":
+            found |= {node.attr} & CALLS
     return found
 
 

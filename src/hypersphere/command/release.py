@@ -52,7 +52,9 @@ def release(plan: Plan) -> None:
         # headings begin with #, which git would take for comments
         message = root / FOLDER / version / NOTES
         archive.git(root, "tag", "--annotate", "--cleanup=verbatim", f"--file={message}", tag)
-    print(f"{FOLDER}/{version}: built, tag {tag}; next: git push origin {tag}, and upload the files")
+    print(
+        f"{FOLDER}/{version}: built, tag {tag}; next: git push origin {tag}, and upload the files"
+    )
 
 
 def released_version(root: Path) -> str:

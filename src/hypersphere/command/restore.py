@@ -40,7 +40,7 @@ def restore(plan: Plan) -> None:
     move(root, "pull", "nothing was restored")
     if changed := changed_since(root):
         raise HypersphereError(
-            f"{changed}: changed since the results of dvc.lock were made; check out the commit that stores them ({HELP})"
+            f"{changed}: changed since the results of dvc.lock were made; check out their commit ({HELP})"
         )
     verify.verify(plan, [], rebuild=False)
     _separate(plan.config.exact, plan.config.results, root / REPORT)

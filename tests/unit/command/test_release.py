@@ -28,10 +28,23 @@ version = "1.2.3"
 [tool.setuptools]
 py-modules = ["small"]
 """
+CHANGELOG = """\
+# Changelog
+
+## 1.2.3 (2026-01-31)
+
+### Added
+
+- A line.
+
+## 1.2.2 (2025-01-01)
+
+- Old.
+"""
 DESCRIBED = {
     "pyproject.toml": PACKAGE,
     "CITATION.cff": "version: 1.2.3\ndate-released: 2026-01-31\n",
-    "CHANGELOG.md": "# Changelog\n\n## 1.2.3 (2026-01-31)\n\n### Added\n\n- A line.\n\n## 1.2.2 (2025-01-01)\n\n- Old.\n",
+    "CHANGELOG.md": CHANGELOG,
     "small.py": "ANSWER = 42\n",
     ".gitignore": "/dist\n/results\n",
 }
