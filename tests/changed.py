@@ -59,6 +59,7 @@ ABOUT = {
         "Makefile",
         "workflow/install.py",
         "src/hypersphere/foreign.txt",
+        "src/hypersphere/systems.py",
     ),
     "slurm": (
         *PIPELINE,

@@ -34,24 +34,26 @@ def release(plan: Plan) -> None:
     version = released_version(root)
     notes = released_notes(root, version)
     tag = f"v{version}"
-    head = archive.git(root, "rev-parse", "HEAD")
-    tagged = archive.git(root, "tag", "--list", "--format=%(objectname)%(*objectname)", tag)
-    if tagged and not tagged.strip().endswith(head.strip()):
+    tagged = archive.git(root, "tag", "--list", tag)
+    here = archive.git(root, "tag", "--points-at", "HEAD")
+    if tagged and tag not in here.split():
         raise HypersphereError(
             f"{root / PROJECT}: version: {version} is the tag {tag} of another commit; raise the version"
         )
     packed = archive.pack(plan)
-    with files.replacing(root / FOLDER / version, folder=True) as made:
+    beside = packed.with_name(f"{packed.name}.sha256")
+    folder = root / FOLDER / version
+    with files.replacing(folder, folder=True) as made:
         build(root, made)
         packed.replace(made / packed.name)
-        packed.with_name(f"{packed.name}.sha256").unlink()
+        beside.unlink()
         shutil.copyfile(root / citation.FILE, made / citation.FILE)
         files.write_text(made / NOTES, notes)
         files.write_text(made / SUMS, checksums(made))
     if not tagged:
+        message = f"--file={folder / NOTES}"
         # headings begin with #, which git would take for comments
-        message = root / FOLDER / version / NOTES
-        archive.git(root, "tag", "--annotate", "--cleanup=verbatim", f"--file={message}", tag)
+        archive.git(root, "tag", "--annotate", "--cleanup=verbatim", message, tag)
     print(
         f"{FOLDER}/{version}: built, tag {tag}; next: git push origin {tag}, and upload the files"
     )
@@ -59,7 +61,8 @@ def release(plan: Plan) -> None:
 
 def released_version(root: Path) -> str:
     """The version of pyproject.toml, which CITATION.cff must have, too."""
-    project = files.mapping(files.read_toml(root / PROJECT).get("project"))
+    described = files.read_toml(root / PROJECT)
+    project = files.mapping(described.get("project"))
     version = str(project.get("version"))
     cited = citation.required(root).version
     if cited != version:
@@ -74,7 +77,8 @@ def released_notes(root: Path, version: str) -> str:
     file = root / CHANGELOG
     text = files.read_text(file)
     heading = rf"^## {re.escape(version)} \(([^)\n]*)\)\n"
-    found = re.search(rf"{heading}(.*?)(?=^## |\Z)", text, flags=re.MULTILINE | re.DOTALL)
+    section = re.compile(rf"{heading}(.*?)(?=^## |\Z)", re.MULTILINE | re.DOTALL)
+    found = section.search(text)
     if found is None:
         raise HypersphereError(f"{file}: has no section '## {version} (DATE)'")
     written, notes = found.groups()
@@ -99,5 +103,8 @@ def build(root: Path, into: Path) -> None:
 
 def checksums(folder: Path) -> str:
     """A line of `sha256sum` for each file of a folder."""
-    lines = [f"{files.sha256(path)}  {path.name}\n" for path in sorted(folder.iterdir())]
-    return "".join(lines)
+    lines = ""
+    for path in sorted(folder.iterdir()):
+        digest = files.sha256(path)
+        lines += f"{digest}  {path.name}\n"
+    return lines
