@@ -187,7 +187,7 @@ def test_only_what_is_finished_and_committed_is_stored(
     """The published checkout is the control: it says what to do next, and its lock lists the report."""
     said = (released.root.parent / "store.log").read_text()
     assert said.endswith(
-        f"results/{copied.results.name}: pushed; next: git add dvc.lock, commit it, and tag the commit\n"
+        f"results/{copied.results.name}: pushed; next: git add dvc.lock and commit it\n"
     )
     assert {"index.html", "report.pdf", "claims.csv"} <= listed(copied, "results/report").keys()
     lock = (copied.root / "dvc.lock").read_bytes()
