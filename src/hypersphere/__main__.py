@@ -31,7 +31,7 @@ def _run() -> int:
     Importing torch makes a million objects, and all of them stay. By default Python searches them for garbage many
     times during the import, and once more at exit. That takes a quarter of the time of a small job.
     """
-    from hypersphere import foreign, terminal
+    from hypersphere import DISTRIBUTION, foreign, terminal
 
     foreign.start_again(str(foreign.PACKAGE))
     from hypersphere.audit import command as audit
@@ -46,8 +46,8 @@ def _run() -> int:
         from hypersphere.command.cli import main
     except ModuleNotFoundError as error:
         print(
-            f"hypersphere: {error.name} is not installed; it comes with the extra hypersphere[pipeline], without which "
-            f"there are only the losses and hypersphere {' and '.join(audit.COMMANDS)}",
+            f"hypersphere: {error.name} is not installed; it comes with the extra {DISTRIBUTION}[pipeline], "
+            f"without which there are only the losses and hypersphere {' and '.join(audit.COMMANDS)}",
             file=sys.stderr,
         )
         return 2

@@ -88,7 +88,7 @@ def test_the_wheel_trains_with_the_libraries_of_the_core_alone(wheel: Path) -> N
 def test_the_command_says_what_to_install_where_only_the_core_is(wheel: Path) -> None:
     done = run(wheel, of_extras(), "from hypersphere.__main__ import run; sys.exit(run())", "plan")
     assert done.returncode == 2
-    assert "hypersphere[pipeline]" in done.stderr
+    assert "hypersphere-repro[pipeline]" in done.stderr
     assert "Traceback" not in done.stderr
 
 

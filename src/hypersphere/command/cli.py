@@ -8,7 +8,6 @@ import argparse
 import importlib
 import math
 import sys
-import tomllib
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
 from importlib import metadata
@@ -16,7 +15,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from hypersphere import files, foreign
+from hypersphere import DISTRIBUTION, files, foreign
 from hypersphere.audit import command as audit
 from hypersphere.config import coordinates, plan_file, registry, settings
 from hypersphere.config import plan as planning
@@ -409,9 +408,9 @@ def reader(kind: str, place: str) -> Callable[[str], Any]:
 def version() -> str:
     """The package's version, from the checkout if it is run without being installed."""
     try:
-        return metadata.version("hypersphere")
+        return metadata.version(DISTRIBUTION)
     except metadata.PackageNotFoundError:
-        project = tomllib.loads(files.read_text(CHECKOUT / "pyproject.toml"))["project"]
+        project = files.read_toml(CHECKOUT / "pyproject.toml")["project"]
         return str(project["version"])
 
 

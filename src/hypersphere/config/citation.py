@@ -8,6 +8,7 @@ from typing import Annotated, Any, Self
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
 from hypersphere.config.validation import Text, read_mapping, validate
+from hypersphere.errors import HypersphereError
 
 FILE = "CITATION.cff"
 
@@ -64,3 +65,11 @@ def read(root: Path) -> Citation | None:
         return None
     given: dict[str, Any] = read_mapping(file)
     return validate(Citation, given, file)
+
+
+def required(root: Path) -> Citation:
+    """CITATION.cff under ``root``, which must be there."""
+    cited = read(root)
+    if cited is None:
+        raise HypersphereError(f"{root / FILE}: the file is missing")
+    return cited

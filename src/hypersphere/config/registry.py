@@ -11,7 +11,6 @@ The same folders of plug-ins count. A plug-in is an installed distribution whose
 
 import ast
 import importlib
-import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from importlib.metadata import entry_points
@@ -111,7 +110,7 @@ def packages() -> tuple[Package, ...]:
         folder = Path(next(iter(spec.submodule_search_locations)))
         by_name.setdefault(point.value, Package(point.value, folder, distribution))
     for file in sorted(CHECKOUT.glob("plugins/*/pyproject.toml")):
-        project = tomllib.loads(files.read_text(file))["project"]
+        project = files.read_toml(file)["project"]
         distribution = project["name"]
         folder = file.parent
         place = folder.relative_to(CHECKOUT).as_posix()

@@ -35,13 +35,11 @@ def pack(plan: Plan, weights: bool = False) -> Path:
             archive is written, and one that was there stays.
     """
     root = plan.config.root
-    cited = citation.read(root)
-    if cited is None:
-        raise HypersphereError(f"{root / citation.FILE}: the file is missing")
+    cited = citation.required(root)
     folder = f"hypersphere-{cited.version}-{plan.config.scale_name}"
     target = root / f"{folder}.zip"
-    git = _git(root, "rev-parse", "--absolute-git-dir").strip()
-    lock = FileLock(Path(git) / "hypersphere-archive.lock")
+    place = git(root, "rev-parse", "--absolute-git-dir").strip()
+    lock = FileLock(Path(place) / "hypersphere-archive.lock")
     try:
         with lock.acquire(timeout=0):
             files.sweep(root, f"{target.name}*")  # what a killed one left
@@ -75,17 +73,17 @@ def _results(plan: Plan, weights: bool) -> dict[Path, str]:
 
 def _write(plan: Plan, target: Path, folder: str, weights: bool) -> None:
     root = plan.config.root
-    for line in _git(root, "status", "--porcelain").splitlines():
+    for line in git(root, "status", "--porcelain").splitlines():
         raise HypersphereError(
             f"{root / line[3:]}: differs from the commit; commit or undo it, then pack again"
         )
     results = _results(plan, weights)
-    committed = int(_git(root, "log", "-1", "--format=%ct"))
+    committed = int(git(root, "log", "-1", "--format=%ct"))
     time = datetime.fromtimestamp(committed, UTC).timetuple()[:6]
     beside = target.with_name(f"{target.name}.sha256")
     with files.replacing(target) as temporary:
         output = f"--output={temporary.resolve()}"
-        _git(root, "archive", "--format=zip", f"--prefix={folder}/", output, "HEAD")
+        git(root, "archive", "--format=zip", f"--prefix={folder}/", output, "HEAD")
         with zipfile.ZipFile(temporary, "a") as archive:
 
             def add(name: str, content: bytes) -> None:
@@ -115,8 +113,8 @@ def _checked(path: Path, checksum: str) -> bytes:
     return path.read_bytes()
 
 
-def _git(root: Path, *arguments: str) -> str:
-    """The output of git, which writes local times into a zip: here UTC is local."""
+def git(root: Path, *arguments: str) -> str:
+    """The output of git, which writes local times into a zip: here UTC is local. Its errors are sentences."""
     # whatever the user has set
     own = ("-c", "core.autocrlf=false", "-c", "core.attributesFile=/dev/null")
     variables = os.environ | {"TZ": "UTC"}
@@ -127,6 +125,6 @@ def _git(root: Path, *arguments: str) -> str:
     except (OSError, subprocess.CalledProcessError) as error:
         words = os.fsdecode(getattr(error, "stderr", b"")) or str(error)
         raise HypersphereError(
-            f"{root}: packing an archive needs git and a checkout with a commit ({' '.join(words.split())})"
+            f"{root}: needs git and a checkout with a commit ({' '.join(words.split())})"
         ) from None
     return os.fsdecode(done.stdout)

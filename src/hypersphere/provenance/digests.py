@@ -13,7 +13,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from hypersphere import files
+from hypersphere import DISTRIBUTION, files
 from hypersphere.config import claims, paper_code, registry
 from hypersphere.config.artifacts import HISTORY, Protocol, Studied
 from hypersphere.config.file_names import MANIFEST
@@ -271,8 +271,9 @@ def environment() -> dict[str, Any]:
 
     versions = dict.fromkeys(PACKAGES, "not installed")
     for name in versions:
+        distribution = DISTRIBUTION if name == "hypersphere" else name
         with contextlib.suppress(metadata.PackageNotFoundError):
-            versions[name] = metadata.version(name)
+            versions[name] = metadata.version(distribution)
     # Linux alone has the file; elsewhere the vector instructions are not known
     about = Path("/proc/cpuinfo")
     lines = about.read_text().splitlines() if about.exists() else []

@@ -4,7 +4,6 @@ import gc
 import importlib
 import os
 import re
-import resource
 import shutil
 import sys
 import traceback
@@ -258,9 +257,13 @@ def _publish(
 
 
 def _peak_memory(device: torch.device) -> float:
-    """The most memory that was in use so far, MiB: of a GPU by tensors, else by this process."""
+    """The most memory that was in use so far, MiB: of a GPU by tensors, else by this process; 0 if nothing tells."""
     if device.type == "cuda":
         return torch.cuda.max_memory_allocated(device) / 2**20
+    try:
+        import resource
+    except ModuleNotFoundError:  # on Windows
+        return 0
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     # in bytes on macOS, in KiB on Linux
     return peak / (2**20 if sys.platform == "darwin" else 2**10)

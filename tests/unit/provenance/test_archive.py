@@ -423,7 +423,7 @@ def killing(
 
 
 MOMENTS: dict[str, tuple[Any, str, int, bool]] = {
-    "when the commit is written": (archive, "_git", 4, True),
+    "when the commit is written": (archive, "git", 4, True),
     "at the first result": (archive, "_checked", 1, False),
     "in the middle": (archive, "_checked", 9, False),
     "before it has its name": (os, "replace", 1, False),
