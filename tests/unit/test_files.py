@@ -258,7 +258,7 @@ READERS: dict[str, tuple[str, Callable[[Path], object]]] = {
     "code": ("def f() -> int:\n    return 1\n", lambda path: bare_code.behind(path, "f")),
     "a component": (
         "LISTED = 1\n",
-        lambda path: ast.unparse(registry.defined.__wrapped__(path)["LISTED"]),
+        lambda path: ast.unparse(registry.definitions.__wrapped__(path)["LISTED"]),
     ),
     "a module": ("import os\nX = os.sep\n", lambda path: sources._parsed.__wrapped__(path, "m", 0)),
     "an audited table": ("where,row,mean\nt,a,90.1\n", audit_table.read),

@@ -147,7 +147,7 @@ class Finding:
     studies: Mapping[str, pd.DataFrame]
 
     def __post_init__(self) -> None:
-        self.chosen = questions.chosen(self.where, self.question, self.listed)
+        self.chosen = questions.choose(self.where, self.question, self.listed)
         self.claims = self._claims(self.chosen.about)
         self.outcomes = _outcomes(self.claims)
 

@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from hypersphere.config.artifacts import HISTORY, Measured, Paper, Studied
-from hypersphere.config.cells import SHARED, untrained
+from hypersphere.config.cells import SHARED, untrained_controls
 from hypersphere.config.plan import Plan
 from hypersphere.provenance.likeness import unlike
 from hypersphere.report import words
@@ -79,7 +79,9 @@ def of(points: Points, *shown: str) -> tuple[str, ...]:
     """All notes, of which the first one names the scale, and ``shown`` says what cells, lines or bands are."""
     plan = points.results.plan
     key = points.paper.paper, points.name
-    is_kept = plan.records is None or plan.controls[key] or not untrained(plan.artifacts[key])
+    is_kept = (
+        plan.records is None or plan.controls[key] or not untrained_controls(plan.artifacts[key])
+    )
     every = (
         words.scale_note(points.config),
         " ".join(filter(None, shown)),

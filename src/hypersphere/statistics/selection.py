@@ -48,7 +48,7 @@ def select(plan: Plan, paper: str, name: str) -> list[Tried]:
     tuned: dict[str, dict[Position, list[Row]]] = {arm: {} for arm in grids}
     for cell, row in zip(cells, Measurer(plan).rows(cells, declared), strict=True):
         arm = study.arm(cell.coordinates)
-        value = coordinates.ordered({key: cell.coordinates[key] for key in grids[arm]})
+        value = coordinates.in_order({key: cell.coordinates[key] for key in grids[arm]})
         tuned[arm].setdefault(value, []).append(row)
     tried: list[Tried] = []
     edges: list[str] = []

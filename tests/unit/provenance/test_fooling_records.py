@@ -390,7 +390,7 @@ def rewritten(folder: Path, table: str, column: str, text: Callable[[str], str])
         together = [one for one in rows if one["seal"] == row["seal"] and one["key"] == row["key"]]
         for one in together:
             one["seal"] = ""
-        seal = records.sealed(together)
+        seal = records.seal_of(together)
         for one in together:
             one["seal"] = seal
     with path.open("w", newline="", encoding="utf-8") as handle:

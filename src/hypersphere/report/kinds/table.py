@@ -154,7 +154,7 @@ def notes(points: Points) -> tuple[str, ...]:
         marks = "Low power: too few degrees of freedom."
     baseline = points.artifact.baseline
     if baseline is not None:
-        cell_of_baseline = coordinates.ordered(baseline)
+        cell_of_baseline = coordinates.in_order(baseline)
         other = words.point(points.paper, cell_of_baseline, baseline)
         text += f"; below it, the difference from {other}, all else equal"
         if any("[" in one.difference for one in cells):
