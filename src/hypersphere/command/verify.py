@@ -130,10 +130,10 @@ def _strays(plan: Plan) -> list[Path]:
         if not (folder / MANIFEST).is_file():
             known.add(folder)
     with suppress(HypersphereError):  # who reads them says so
-        known.update(contents.recorded(plan))
+        known.update(contents.checksums_of_records(plan))
     for path in contents.manifests(plan, weights=True):
         with suppress(HypersphereError):  # it is named where it is checked
-            known.update(contents.listed(path))
+            known.update(contents.checksums_of(path))
     return list(contents.others(results, known))
 
 

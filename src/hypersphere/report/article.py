@@ -331,7 +331,7 @@ class Article:
         }
 
     def _context(self, paper: Paper, name: str) -> Context:
-        return Context(ExactResults(self.config, exact.shared(self.config)), paper, name)
+        return Context(ExactResults(self.config, exact.originals(self.config)), paper, name)
 
     def _drawing(self, paper: Paper, name: str) -> studies.Drawing | None:
         """The figure of an exact study, if that was run."""

@@ -21,7 +21,7 @@ from hypersphere.report import (
     rendering,
 )
 from hypersphere.report.evidence import REPORT, Evidence
-from hypersphere.wording import renewed
+from hypersphere.wording import replace_between
 
 ROOT = Path(__file__).parents[3]
 BEGIN = "<!-- written by make pages -->"
@@ -67,7 +67,9 @@ def build(config: Config) -> None:
     """Write the findings into README.md, the page of each paper, and the pictures."""
     known = evidence.read(config.root)
     readme = config.root / "README.md"
-    files.write_text(readme, renewed(readme.read_text(encoding="utf-8"), BEGIN, END, lead(known)))
+    files.write_text(
+        readme, replace_between(readme.read_text(encoding="utf-8"), BEGIN, END, lead(known))
+    )
     for paper, declared in config.papers.items():
         page = config.root / PAGES / f"{paper}.md"
         files.write_text(page, results_of(paper, declared.title, known))

@@ -26,7 +26,7 @@ COLOURS = 256
 
 def build(config: project.Config, page: Path) -> None:
     """Draw every picture that the page shows, and remove those that it no longer shows."""
-    results = ExactResults(config, exact.shared(config))
+    results = ExactResults(config, exact.originals(config))
     shown = set()
     for path, paper, figure in SHOWN.findall(page.read_text(encoding="utf-8")):
         picture = page.parent / path

@@ -19,7 +19,7 @@ from hypersphere.config.project import SEVERAL, Config
 from hypersphere.config.questions import load as load_questions
 from hypersphere.config.records import FOLDER
 from hypersphere.config.rules import GRADES, RUNGS, SHORTCOMINGS, Answer, Certainty, Result, Rules
-from hypersphere.provenance.evidence import undeclared
+from hypersphere.provenance.evidence import undeclared_records
 from hypersphere.provenance.tables import Row
 from hypersphere.report import (
     entries,
@@ -381,4 +381,4 @@ def _undeclared(plan: Plan) -> list[str]:
     """What the configuration does not declare, of each such record."""
     recorded = list(chain.from_iterable((plan.records or {}).values()))
     folder = Path(FOLDER) / plan.config.scale_name
-    return list(undeclared(plan, recorded, folder)) if recorded else []
+    return list(undeclared_records(plan, recorded, folder)) if recorded else []

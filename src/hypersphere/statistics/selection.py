@@ -53,7 +53,7 @@ def select(plan: Plan, paper: str, name: str) -> list[Tried]:
     tried: list[Tried] = []
     edges: list[str] = []
     for arm, by_value in tuned.items():
-        curve = {value: _tried(arm, value, rows) for value, rows in by_value.items()}
+        curve = {value: _point_of(arm, value, rows) for value, rows in by_value.items()}
         whole = [value for value, one in curve.items() if not one.diverged]
         if not whole:
             raise HypersphereError(
@@ -71,7 +71,7 @@ def select(plan: Plan, paper: str, name: str) -> list[Tried]:
     return tried
 
 
-def _tried(arm: str, value: Position, rows: list[Row]) -> Tried:
+def _point_of(arm: str, value: Position, rows: list[Row]) -> Tried:
     """A point of an arm's curve, by the measurements of its tuning runs."""
     finished = [row["value"] for row in rows if row["status"] == "finished"]
     values = np.array(finished, dtype=float)

@@ -355,7 +355,7 @@ def recorded(root: Path) -> Plan:
 def uncounted(plan: Plan) -> list[str]:
     assert plan.records is not None
     every = [*chain.from_iterable(plan.records.values())]
-    return list(evidence.undeclared(plan, every, plan.config.evidence))
+    return list(evidence.undeclared_records(plan, every, plan.config.evidence))
 
 
 @pytest.mark.parametrize("member", REFUSED)
