@@ -78,7 +78,7 @@ def of_studies(root: Path) -> dict[str, pd.DataFrame]:
     found = {}
     for name, kinds in confirmed.TABLES.items():
         parts = [tables.read(file.with_name(f"{name}.csv"), kinds) for file in judged]
-        found[name] = measure.stack(kinds, parts)
+        found[name] = measure.stack_rows(kinds, parts)
     return found
 
 
