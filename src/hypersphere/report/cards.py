@@ -48,7 +48,7 @@ def of_claim(config: Config, claim: Entry) -> str:
         rungs=RUNGS,
         sentence=sentence(config.papers[row["paper"]], claim),
         whose=entries.origin(row),
-        published=published(row),
+        published=published_number(row),
         ours=entries.ours(row),
         counterexample=entries.counterexample(row["counterexample"]),
         measured_on=entries.measured_on(row),
@@ -77,7 +77,7 @@ def sentence(paper: Paper, claim: Entry) -> str:
     if row["answered_by"] != "encoder" and row["sentence"]:
         return f"{row['sentence'].rstrip('.')}."
     place, arm = entries.point(paper, row), entries.arm(paper, row)
-    number = entries.published(row)
+    number = entries.published_words(row)
     number = number if number == DIVERGES else _with_unit(number, row)
     baseline = entries.baseline(paper, row)
     text = SENTENCES("claim", row, place, arm, baseline, _apart(row), _noun(row), number)
@@ -108,9 +108,9 @@ def _with_unit(number: str, row: Row) -> str:
     return f"{number} {entries.unit_of(row)}".rstrip()
 
 
-def published(row: Row) -> str:
+def published_number(row: Row) -> str:
     """The published number with its interval by the published standard deviations; empty where there is no number."""
-    number = entries.published(row)
+    number = entries.published_words(row)
     if number in DIRECTIONS and row["answered_by"] == "encoder":
         return number
     if number in (NOTHING, *DIRECTIONS):

@@ -34,7 +34,7 @@ PICTURES = {front.NAME: "front", forest.NAMES[0]: "forest", our_studies.NAME: "s
 
 def lead(known: Evidence) -> str:
     """The findings of the first screen, each with its certainty, and what is not known."""
-    return rendering.filled(
+    return rendering.fill(
         "lead.md",
         leading=findings.leading(known.findings),
         unknown=findings.not_known(known.findings),
@@ -51,7 +51,7 @@ def results_of(paper: str, title: str, known: Evidence) -> str:
     untested = [row for row in rows if row["outcome"] == Answer.NOT_TESTED]
     found = [row for row in rows if row not in (*undecided, *untested)]
     found.sort(key=lambda row: GRADES.index(row["certainty"]))
-    return rendering.filled(
+    return rendering.fill(
         "paper.md",
         title=title,
         kinds=counts.KINDS,

@@ -32,7 +32,7 @@ def build(config: project.Config, page: Path) -> None:
         picture = page.parent / path
         shown.add(picture)
         context = Context(results, config.papers[paper], figure)
-        with style.applied():
+        with style.house_style():
             figures.save(study_figure.draw(context), [picture], "")
         with files.replacing(picture) as smaller:
             colours = Image.open(picture).convert("RGB").quantize(COLOURS)

@@ -196,7 +196,7 @@ def of_evidence(config: Config, evidence: Evidence) -> Page:
     every = {}
     for row in evidence.claims:
         every[row["id"]] = entries.entry(config, row, steps.get(row["id"], []))
-    known = _known(config, evidence, every)
+    known = _knowledge(config, evidence, every)
     documents = []
     for document in _documents(config, every):
         questions = known.questions.get(document.id, [])
@@ -261,7 +261,7 @@ def printed_as(config: Config, group: str) -> tuple[str, str]:
 # Of all evidence
 
 
-def _known(config: Config, evidence: Evidence, every: Mapping[str, Entry]) -> Known:
+def _knowledge(config: Config, evidence: Evidence, every: Mapping[str, Entry]) -> Known:
     certainty = rules_file.load_certainty(config.root)
     rules = rules_file.load(config.root)
     settled = []
@@ -353,7 +353,7 @@ def _scale(results: Results) -> Scale:
         device=words.distinct(results.runs["device"]),
         torch=words.distinct(results.runs["torch"]),
         runs=len(results.runs),
-        undeclared=_undeclared(results.plan),
+        undeclared=_undeclared_settings(results.plan),
     )
 
 
@@ -377,7 +377,7 @@ def _seeds(plan: Plan) -> str:
     )
 
 
-def _undeclared(plan: Plan) -> list[str]:
+def _undeclared_settings(plan: Plan) -> list[str]:
     """What the configuration does not declare, of each such record."""
     recorded = list(chain.from_iterable((plan.records or {}).values()))
     folder = Path(FOLDER) / plan.config.scale_name

@@ -23,7 +23,7 @@ def environment() -> jinja2.Environment:
     return jinja
 
 
-def filled(template: str, **values: Any) -> str:
+def fill(template: str, **values: Any) -> str:
     """A template with its values."""
     return environment().get_template(template).render(values)
 
