@@ -80,6 +80,8 @@ def test_the_best_evidence_of_a_claim_speaks(known: dict[str, pd.DataFrame]) -> 
     assert {name: tuple(row) for name, row in found.T.items()} == expected
     assert list(known["ladder"].index[:2]) == ["norms.holds", "norms.fails"]
     assert not {"norms.waits", "norms.elsewhere"} & set(known["ladder"].index)
+    assert known["claims"]["direction"]["norms.waits"] == ""
+    assert math.isnan(known["claims"]["n"]["norms.waits"])
 
 
 def test_an_interval_is_of_the_deviations_that_both_arms_print(

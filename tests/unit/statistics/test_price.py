@@ -1,8 +1,12 @@
 """What some hours of a GPU would settle first."""
 
+import csv
+
 import pandas as pd
 
 from hypersphere.statistics import price
+
+from ...golden.released import ROOT
 
 
 def test_the_hours_go_to_the_artifact_with_most_claims_an_hour() -> None:
@@ -12,3 +16,22 @@ def test_the_hours_go_to_the_artifact_with_most_claims_an_hour() -> None:
     )
     # 3, 2.9 and 2 claims an hour: b and c leave two hours, which a does not fit into
     assert price.settled_first(table, 10.0) == [("p/b", 3, 1.0), ("p/c", 20, 7.0)]
+
+
+def test_the_stated_hours_are_those_of_the_tables() -> None:
+    """The hours of every artifact are in data/costs.csv, and those of every pair in data/pair_costs.csv."""
+    costs = rows_of("costs")
+    assert len(costs) > 10
+    stated = price.hours()
+    for row in costs:
+        if row["artifact"]:
+            place = row["paper"], row["artifact"]
+            assert stated.of_artifacts[place] == float(row["device_hours"])
+    of_pairs = {row["id"]: float(row["device_hours"]) for row in rows_of("pair_costs")}
+    assert len(of_pairs) > 10
+    assert stated.of_pairs == of_pairs
+
+
+def rows_of(table: str) -> list[dict[str, str]]:
+    with (ROOT / "data" / f"{table}.csv").open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
