@@ -46,7 +46,7 @@ def test_by_hand() -> None:
 
 
 def test_values_are_sorted_by_corruption_and_severity() -> None:
-    """Speckle noise is none of the benchmark's fifteen."""
+    """Speckle noise is none of the benchmark's fifteen; the number of test images is that of clean ones."""
     said = {
         "augmix;corruption=none": 5,
         "augmix;corruption=fog;severity=1": 6,
@@ -56,11 +56,12 @@ def test_values_are_sorted_by_corruption_and_severity() -> None:
         "augmix;corruption=speckle_noise;severity=2": 90,
         "standard;corruption=fog;severity=1": 91,
     }
-    row = {"n_test": 50.0, "status": "finished"}
     at = {name: parse(f"augmentation={name}", "") for name in said}
     answers = {
-        ("corruption_error", at[name]): row | {"value": value} for name, value in said.items()
+        ("corruption_error", at[name]): {"value": value, "n_test": 10.0 * value}
+        for name, value in said.items()
     }
+    answers["norm", at["augmix;corruption=none"]] = {"value": 2.0, "n_test": 3.0}
     assert corruption_errors(answers, {"augmentation": "augmix"}) == (of(5, fog=[6, 7]), 50)
 
 
