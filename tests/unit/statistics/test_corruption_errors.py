@@ -15,6 +15,7 @@ from hypersphere.config.coordinates import parse
 from hypersphere.config.plan import Plan
 from hypersphere.config.records import Measurement, Record
 from hypersphere.datasets import corrupting as severities
+from hypersphere.errors import HypersphereError
 from hypersphere.probes import corruption
 from hypersphere.statistics import gather, measure
 from hypersphere.statistics.corruption_errors import BENCHMARK, CLEAN, corruption_errors, mce
@@ -146,6 +147,12 @@ LACKS = {
     "clean images": "corruption=none",
     "the cells": None,
 }
+WORDS = {
+    "a severity": "no corruption_error of fog at severity 5 at epoch 100 on digits",
+    "clean images": "no corruption_error of clean images at epoch 100 on digits",
+    "the cells": "no measured baseline",
+}
+"""What an error says of each of ``LACKS``."""
 
 
 @pytest.mark.parametrize(
@@ -169,6 +176,8 @@ def test_an_incomplete_benchmark_or_baseline_is_refused(
     if what == "the cells":
         cells[:] = [cell for cell in cells if lost not in cell.text]
     with refused("norms/robust" if what == "the cells" else f"simclr-{lost}-digits-s0-…"):
+        measure.build(world.plan, "norms", "robust")
+    with pytest.raises(HypersphereError, match=WORDS[what]):
         measure.build(world.plan, "norms", "robust")
 
 
