@@ -43,7 +43,7 @@ def deviation(cell: Cell) -> float | None:
     return float(cell.std) or float(unit(cell.std) / 2)
 
 
-def allowed(cell: Cell, runs: Sequence[int] = RUNS) -> tuple[int, ...]:
+def possible_runs(cell: Cell, runs: Sequence[int] = RUNS) -> tuple[int, ...]:
     """The numbers of runs that the decimals of a cell allow, as measured; all, where they tell nothing."""
     if cell.n:
         return (cell.n,) if cell.n > 1 else ()
@@ -100,7 +100,7 @@ class Effect(NamedTuple):
     @property
     def runs(self) -> list[tuple[int, int]]:
         """The numbers of runs from 2 that both allow: one number for both, unless one of them prints its own."""
-        pairs = itertools.product(allowed(self.cell), allowed(self.baseline))
+        pairs = itertools.product(possible_runs(self.cell), possible_runs(self.baseline))
         if self.cell.n or self.baseline.n:
             return list(pairs)
         return [(n, other) for n, other in pairs if n == other]

@@ -70,7 +70,7 @@ def add(commands: "argparse._SubParsersAction[Any]") -> None:
 def main(words: Sequence[str]) -> int:
     """Run one of them. Exit status: 0; 1 if a number or sentence is impossible; 2 after a sentence on an error."""
     try:
-        arguments = _parsed(words)
+        arguments = _parse(words)
         return _grim(arguments) if arguments.command == "grim" else _audit(arguments)
     except HypersphereError as error:
         print(f"hypersphere: {error}", file=sys.stderr)
@@ -79,7 +79,7 @@ def main(words: Sequence[str]) -> int:
     return 2
 
 
-def _parsed(words: Sequence[str]) -> argparse.Namespace:
+def _parse(words: Sequence[str]) -> argparse.Namespace:
     parser = Parser(prog="hypersphere")
     add(parser.add_subparsers(dest="command", required=True))
     try:

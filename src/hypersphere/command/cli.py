@@ -84,12 +84,12 @@ def plan(
             raise HypersphereError(f"plan: --yaml: prints one run at a time (given: {len(runs)})")
         print(runs[0].as_yaml(), end="")
     elif names:
-        show(explained(plan, run) for run in named_runs(plan, names))
+        show(explanation_of(plan, run) for run in named_runs(plan, names))
     else:
         show(preview.lines(plan, verbose))
 
 
-def explained(plan: Plan, run: Run) -> str:
+def explanation_of(plan: Plan, run: Run) -> str:
     """A run's state, who set each field of it and of the probes that measure it, and where its manifest is."""
     from hypersphere.command.templates import filled
     from hypersphere.provenance import state
@@ -99,7 +99,7 @@ def explained(plan: Plan, run: Run) -> str:
         "run.txt",
         name=run.name,
         state=state.look(folder, 0).state,
-        tables=[plan.explained(run.name), plan.probes_explained(run.name)],
+        tables=[plan.explain(run.name), plan.explain_probes(run.name)],
         manifest=(folder / MANIFEST).relative_to(plan.config.root),
     )
 
@@ -130,7 +130,7 @@ def first_look(plan: Plan, minutes: float) -> None:
 
 def new_paper(config: Config, name: str, parent: Path | None) -> None:
     validate(Named, {"name": name}, "new-paper")
-    for what, words in reserved(config).items():
+    for what, words in reserved_names(config).items():
         if same := namesake(name, words):
             where = f", declared in {config.paper_file(same)}" if same in config.papers else ""
             raise HypersphereError(
@@ -154,7 +154,7 @@ def namesake(name: str, words: Iterable[str]) -> str | None:
     return next((word for word in words if word.casefold() == name.casefold()), None)
 
 
-def reserved(config: Config) -> dict[str, Collection[str]]:
+def reserved_names(config: Config) -> dict[str, Collection[str]]:
     """Names that a new paper cannot have, by what they stand for; case makes no difference.
 
     A person who reads such a word in a command, a setting or a table would take it for the other thing.

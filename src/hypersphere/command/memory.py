@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from hypersphere.command.kinds import kinds_of, named
+from hypersphere.command.kinds import first_and_count, kinds_of
 from hypersphere.config.plan import Plan
 from hypersphere.config.run import Run
 from hypersphere.training import memory
@@ -46,7 +46,7 @@ def findings(plan: Plan, gigabytes: float) -> Iterator[Finding]:
             of_card = f", one of {slots} slots of a card" if slots > 1 else ""
             excess = f"{amount / GB:.1f} GB do not fit {gigabytes:g} GB{of_card}"
             remedy = _remedy(run, need, gigabytes)
-            yield Finding(f"{named(runs)}: {excess}; {remedy}", runs)
+            yield Finding(f"{first_and_count(runs)}: {excess}; {remedy}", runs)
     for reason, count in without.items():
         yield Finding(f"not counted  {counted(count, 'run')}: {reason}")
     if known:

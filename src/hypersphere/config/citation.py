@@ -35,7 +35,7 @@ class Author(BaseModel):
     family_names: Text | None = Field(default=None, alias="family-names")
 
     @model_validator(mode="after")
-    def _named(self) -> Self:
+    def _check_name(self) -> Self:
         if not (self.name or (self.given_names and self.family_names)):
             raise ValueError("needs name, or given-names and family-names")
         return self

@@ -45,7 +45,7 @@ def statements(file: Path) -> tuple[str, ...]:
     """
     if not file.is_file():
         return ()
-    listed = registry.defined(file).get("STATEMENTS")
+    listed = registry.definitions(file).get("STATEMENTS")
     if listed is None:
         raise HypersphereError(f"{file}: has no STATEMENTS")
     ids = []
@@ -164,6 +164,6 @@ def _check_questions(config: Config, listed: Mapping[str, list[Claim]]) -> None:
             rows[claim.id] = {**fields, "paper": paper, "metric": claim.metric or "", **answering}
     for name, (file, question) in questions.load(config).items():
         where = f"{file}: {name}"
-        leading = rows[questions.chosen(where, question, rows).leading]
+        leading = rows[questions.choose(where, question, rows).leading]
         also = {key: rows[claim] for key, claim in question.also.items()}
         questions.check_names(where, question, leading, also)

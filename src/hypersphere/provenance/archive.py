@@ -56,10 +56,10 @@ def _results(plan: Plan, weights: bool) -> dict[Path, str]:
     results = plan.config.results
     if not any(results.glob("claims.*")):
         raise HypersphereError(f"{results}: has no finished results; run make reproduce first")
-    checksums = contents.recorded(plan)
+    checksums = contents.checksums_of_records(plan)
     for manifest in contents.manifests(plan, weights):
         try:
-            checksums |= contents.listed(manifest)
+            checksums |= contents.checksums_of(manifest)
         except HypersphereError as error:
             raise HypersphereError(f"{error}{MENDING}") from None
     apart = {results / "batches"}
@@ -95,7 +95,7 @@ def _write(plan: Plan, target: Path, folder: str, weights: bool) -> None:
                 archive.writestr(entry, content)
 
             for path, checksum in results.items():
-                add(path.relative_to(root).as_posix(), _checked(path, checksum))
+                add(path.relative_to(root).as_posix(), _checked_bytes(path, checksum))
             sums = ""
             for name in archive.namelist():
                 if not name.endswith("/"):
@@ -106,7 +106,7 @@ def _write(plan: Plan, target: Path, folder: str, weights: bool) -> None:
     files.write_text(beside, f"{files.sha256(target)}  {target.name}\n")
 
 
-def _checked(path: Path, checksum: str) -> bytes:
+def _checked_bytes(path: Path, checksum: str) -> bytes:
     """The bytes of a result, which are those that its manifest lists."""
     if problem := files.problem(path, checksum):
         raise HypersphereError(f"{path}: {problem}{MENDING}")

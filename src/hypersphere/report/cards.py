@@ -35,13 +35,13 @@ DIVERGES = words.number(math.inf, 0)
 def of_claim(config: Config, claim: Entry) -> str:
     """The card as HTML: a fact without anything to tell is left out."""
     row = claim.row
-    return rendering.filled(
+    return rendering.fill(
         "card.html",
         claim=claim,
         rungs=RUNGS,
         sentence=sentence(config.papers[row["paper"]], claim),
         whose=entries.origin(row),
-        published=published(row),
+        published=published_number(row),
         ours=entries.ours(row),
         counterexample=entries.counterexample(row["counterexample"]),
         measured_on=entries.measured_on(row),
@@ -70,7 +70,7 @@ def sentence(paper: Paper, claim: Entry) -> str:
     if row["answered_by"] != "encoder" and row["sentence"]:
         return f"{row['sentence'].rstrip('.')}."
     place, arm = entries.point(paper, row), entries.arm(paper, row)
-    number = entries.published(row)
+    number = entries.published_words(row)
     number = number if number == DIVERGES else _with_unit(number, row)
     baseline = entries.baseline(paper, row)
     text = SENTENCES("claim", row, place, arm, baseline, _apart(row), _noun(row), number)
@@ -101,9 +101,9 @@ def _with_unit(number: str, row: Row) -> str:
     return f"{number} {entries.unit_of(row)}".rstrip()
 
 
-def published(row: Row) -> str:
+def published_number(row: Row) -> str:
     """The published number with its interval by the published standard deviations; empty where there is no number."""
-    number = entries.published(row)
+    number = entries.published_words(row)
     if number in DIRECTIONS and row["answered_by"] == "encoder":
         return number
     if number in (NOTHING, *DIRECTIONS):

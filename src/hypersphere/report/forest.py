@@ -283,7 +283,7 @@ def _row(name: str, claims: Sequence[Claim]) -> Estimate:
         )
         ours.append(mark)
         if abs(value) > FARTHEST:
-            beyond.append(words.signed(value, 1))
+            beyond.append(words.with_sign(value, 1))
     if beyond:
         name += f" (published {', '.join(beyond)})"
     floored = all(claim["floored"] for claim in claims)

@@ -19,7 +19,7 @@ from hypersphere.config.project import SEVERAL, Config
 from hypersphere.config.questions import load as load_questions
 from hypersphere.config.records import FOLDER
 from hypersphere.config.rules import GRADES, RUNGS, SHORTCOMINGS, Answer, Certainty, Result, Rules
-from hypersphere.provenance.evidence import undeclared
+from hypersphere.provenance.evidence import undeclared_records
 from hypersphere.provenance.tables import Row
 from hypersphere.report import (
     entries,
@@ -198,7 +198,7 @@ def of_evidence(config: Config, evidence: Evidence) -> Page:
     every = {}
     for row in evidence.claims:
         every[row["id"]] = entries.entry(config, row, steps.get(row["id"], []))
-    known = _known(config, evidence, every)
+    known = _knowledge(config, evidence, every)
     documents = []
     for document in _documents(config, every):
         questions = known.questions.get(document.id, [])
@@ -263,7 +263,7 @@ def printed_as(config: Config, group: str) -> tuple[str, str]:
 # Of all evidence
 
 
-def _known(config: Config, evidence: Evidence, every: Mapping[str, Entry]) -> Known:
+def _knowledge(config: Config, evidence: Evidence, every: Mapping[str, Entry]) -> Known:
     certainty = rules_file.load_certainty(config.root)
     rules = rules_file.load(config.root)
     settled = []
@@ -356,7 +356,7 @@ def _scale(results: Results) -> Scale:
         device=words.distinct(results.runs["device"]),
         torch=words.distinct(results.runs["torch"]),
         runs=len(results.runs),
-        undeclared=_undeclared(results.plan),
+        undeclared=_undeclared_settings(results.plan),
     )
 
 
@@ -380,8 +380,8 @@ def _seeds(plan: Plan) -> str:
     )
 
 
-def _undeclared(plan: Plan) -> list[str]:
+def _undeclared_settings(plan: Plan) -> list[str]:
     """What the configuration does not declare, of each such record."""
     recorded = list(chain.from_iterable((plan.records or {}).values()))
     folder = Path(FOLDER) / plan.config.scale_name
-    return list(undeclared(plan, recorded, folder)) if recorded else []
+    return list(undeclared_records(plan, recorded, folder)) if recorded else []

@@ -30,7 +30,7 @@ def template(name: str) -> jinja2.Template:
     return environment().get_template(name)
 
 
-def filled(name: str, /, **values: Any) -> str:
+def fill(name: str, /, **values: Any) -> str:
     """A template with its values."""
     return template(name).render(values)
 

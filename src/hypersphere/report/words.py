@@ -34,7 +34,7 @@ def number(value: float, decimals: int) -> str:
     return text.lstrip("-") if float(text) == 0 else text.replace("-", "−")
 
 
-def signed(value: float, decimals: int) -> str:
+def with_sign(value: float, decimals: int) -> str:
     """A number with a plus sign before what is above zero."""
     text = number(value, decimals)
     return f"+{text}" if not math.isnan(value) and float(f"{value:.{decimals}f}") > 0 else text
@@ -55,10 +55,10 @@ def interval(
     if not sign:
         return f"[{number(low, decimals)}, {number(high, decimals)}]"
     decimals += any(end != 0 and round(end, decimals) == 0 for end in (low, high))
-    return f"[{signed(low, decimals)}, {signed(high, decimals)}]"
+    return f"[{with_sign(low, decimals)}, {with_sign(high, decimals)}]"
 
 
-def published(text: str, decimals: int) -> str:
+def with_decimals(text: str, decimals: int) -> str:
     """A published number with its printed decimals, at least the metric's."""
     return number(float(text), max(decimals, len(text.partition(".")[2])))
 
@@ -68,7 +68,7 @@ def whole(value: float) -> int:
     return 0 if math.isnan(value) else int(value)
 
 
-def lost(row: Mapping[str, Any]) -> dict[str, int]:
+def seeds_without_value(row: Mapping[str, Any]) -> dict[str, int]:
     """How many seeds of a row have no value, by the reason: those that diverged, and those of which it is undefined."""
     counts = {status: whole(float(row.get(f"n_{status}", math.nan))) for status in WITHOUT_VALUE}
     return {status: count for status, count in counts.items() if count}

@@ -70,13 +70,13 @@ _NUMERIC = re.compile(r"[\[(+−]?\d.*|[–]?|not run|diverge[ds]|baseline")
 
 def build(results: Results, paper: str, name: str) -> None:
     """Write the csv of an artifact's numbers, its table (md, tex) or drawing (svg, png), and their manifest."""
-    about, kind = _found(results, paper, name)
+    about, kind = _context_and_kind(results, paper, name)
     *outputs, sealed = results.config.outputs(paper, name)
     numbers = kind.numbers(about)
     if kind.FOLDER == "figures":
         from hypersphere.report import figures, style  # matplotlib, which no table needs
 
-        with style.applied():
+        with style.house_style():
             figures.save(kind.draw(about), outputs, numbers)
     else:
         judged = entries.of_artifact(results, paper, name) if isinstance(about, Points) else None
@@ -91,7 +91,7 @@ def build(results: Results, paper: str, name: str) -> None:
     seal(sealed, outputs)
 
 
-def _found(results: Results, paper: str, name: str) -> tuple[Context, Any]:
+def _context_and_kind(results: Results, paper: str, name: str) -> tuple[Context, Any]:
     """What a kind is given of an artifact, and the module of its kind."""
     declared = results.config.papers[paper]
     kind = importlib.import_module(registry.module_name("kinds", declared.artifacts[name].draw))
@@ -100,7 +100,7 @@ def _found(results: Results, paper: str, name: str) -> tuple[Context, Any]:
 
 def show(results: Results, paper: str, name: str) -> Shown:
     """The artifact as the page of its scale shows it."""
-    about, kind = _found(results, paper, name)
+    about, kind = _context_and_kind(results, paper, name)
     printed, title = about.artifact.printed, about.artifact.title
     if kind.OF == "runs":
         title = f"{f'{printed} at' if printed else 'At'} scale {results.config.scale_name}: {title}"
@@ -137,25 +137,25 @@ def as_markdown(shown: Shown) -> str:
     assert shown.grid is not None
     grid = shown.grid
     heads = list(map(_md, grid.corner))
-    for over in zip(*map(_spread, grid.head), strict=True):
+    for over in zip(*map(_head_of_each, grid.head), strict=True):
         parts = list[str]()
         for head in over:
             innermost = len(over) > 1 and head is over[-1] and head.text
             parts += [f"**{_md(head.text)}**" if innermost else _md(head.text), _md(head.note)]
-        heads.append(_stacked(parts))
+        heads.append(_stack(parts))
     lines = [heads, [":--" if side == "l" else "--:" for side in alignment(grid)]]
     for line in grid.lines:
-        cells = [*map(_md, line.labels), *(_stacked(map(_md, cell)) for cell in line.cells)]
+        cells = [*map(_md, line.labels), *(_stack(map(_md, cell)) for cell in line.cells)]
         lines.append([text and f"*{text}*" for text in cells] if line.control else cells)
     return _AS_MARKDOWN.render(shown=shown, lines=lines, pipes=pipes, md=_md)
 
 
-def _stacked(parts: Iterable[str]) -> str:
+def _stack(parts: Iterable[str]) -> str:
     """Lines of one cell."""
     return "<br>".join(filter(None, parts))
 
 
-def _spread(heads: Iterable[Head]) -> list[Head]:
+def _head_of_each(heads: Iterable[Head]) -> list[Head]:
     """A heading for each column."""
     return list(chain.from_iterable([head] * head.span for head in heads))
 
@@ -193,7 +193,7 @@ def _tex_columns(grid: Grid) -> pd.Index:
     """The headings, a level for each line of them; those of the labels are in the last one."""
     levels = list[list[str]]()
     for heads in grid.head:
-        spread = _spread(heads)
+        spread = _head_of_each(heads)
         names = [escape(head.text) for head in spread]
         notes = [escape(head.note) for head in spread]
         levels += [level for level in (names, notes) if any(level)]

@@ -48,7 +48,7 @@ def of_project(config: Config) -> tuple[pd.DataFrame, pd.DataFrame]:
         for claim in listed:
             of_cells = [printed.get((claim.artifact, cell)) for cell in claim.cells]
             arms = [arm for arm in of_cells if arm and arm.reported_std]
-            row = _stated(config, paper, claim)
+            row = _columns_of(config, paper, claim)
             row |= _printed_interval(claim, arms)
             row |= best.get(claim.id, unknown)
             row |= ledger.answering(document, claim)
@@ -68,7 +68,7 @@ def of_project(config: Config) -> tuple[pd.DataFrame, pd.DataFrame]:
     return known, tables.as_read(climbed, columns.LADDER)
 
 
-def _stated(config: Config, paper: str, claim: Claim) -> Row:
+def _columns_of(config: Config, paper: str, claim: Claim) -> Row:
     """The columns of what a document says."""
     reported = "" if claim.reported is None else f"{claim.reported:.10g}"
     stated = claim.model_dump(include={*columns.KNOWN})

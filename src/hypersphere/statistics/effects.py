@@ -63,7 +63,7 @@ NO_TEST = Test("", math.nan, 0)
 def layout(point: Coordinates) -> Position:
     """Coordinates that cells must share to have their spread pooled: all but method, variant and fields of the run."""
     dataset_and_readings = point.keys() - {"method", "variant", *coordinates.of_run(point)}
-    return coordinates.ordered({key: point[key] for key in dataset_and_readings})
+    return coordinates.in_order({key: point[key] for key in dataset_and_readings})
 
 
 def arms(table: pd.DataFrame, points: Iterable[Position]) -> dict[Position, Arms]:
@@ -257,7 +257,10 @@ def _in_family(point: Coordinates, against: Coordinates) -> bool:
 def _of_same_encoders(point: Coordinates, against: Coordinates) -> bool:
     """Whether two cells are readings of the same encoders: a difference between seeds is in both."""
     epochs = point.get("epoch"), against.get("epoch")
-    return coordinates.trained(point) == coordinates.trained(against) and epochs[0] == epochs[1]
+    return (
+        coordinates.without_readings(point) == coordinates.without_readings(against)
+        and epochs[0] == epochs[1]
+    )
 
 
 def _adjust(rows: list[dict[str, Any]], family: int, rules: Rules) -> None:

@@ -139,7 +139,7 @@ class Judge:
         """The measured columns of a claim, with the claim's runs, their device, precision and seeds."""
         if why := why_not_measured(self.plan, self.paper.paper, claim):
             return {"why": why}
-        if not confirmed.finished(self.plan, self.paper.paper, claim.artifact):
+        if not confirmed.is_finished(self.plan, self.paper.paper, claim.artifact):
             return {"why": UNFINISHED}
         outcome = self._of_runs(claim)
         return verdicts.cannot_be_judged(outcome) if self.declared.cannot_be_judged else outcome

@@ -39,7 +39,7 @@ def sort(rows: Sequence[Row]) -> list[Row]:
 
 def _exact(config: Config, rules: Certainty) -> Iterator[Row]:
     """What theorems and exact studies say."""
-    for row in tables.rows(exact.claims(exact.shared(config), config.papers)):
+    for row in tables.rows(exact.claims(exact.originals(config), config.papers)):
         verdict = Verdict.of(row["verdict"])
         rung = RUNG_OF[row["answered_by"]]
         if verdict is not Verdict.NOT_RUN:

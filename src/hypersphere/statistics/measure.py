@@ -72,10 +72,10 @@ def build(plan: Plan, paper: str, artifact: str) -> dict[str, pd.DataFrame]:
     also = []
     of_cells = plan, plan.artifacts[paper, artifact], written["measurements"]
     if "distribution.csv" in images:
-        written["distribution"] = stacked(DISTRIBUTION, map(_quantiles, _tables(*of_cells)))
+        written["distribution"] = stack_rows(DISTRIBUTION, map(_quantiles, _tables(*of_cells)))
     if "points.csv" in images:
         points = map(_points, _tables(*of_cells, first=True))
-        written["points"] = stacked(POINTS, points)
+        written["points"] = stack_rows(POINTS, points)
     if "pictures.csv" in images:
         written["pictures"], stack = pictures(_tables(*of_cells, first=True))
         also.append(folder / "pictures.png")
@@ -85,7 +85,7 @@ def build(plan: Plan, paper: str, artifact: str) -> dict[str, pd.DataFrame]:
     return written
 
 
-def stacked(kinds: tables.Columns, parts: Iterable[pd.DataFrame]) -> pd.DataFrame:
+def stack_rows(kinds: tables.Columns, parts: Iterable[pd.DataFrame]) -> pd.DataFrame:
     """The rows of all parts, one below the other; of none a table of these columns without a row."""
     found = list(parts)
     return pd.concat(found) if found else pd.DataFrame(columns=list(kinds))

@@ -424,8 +424,8 @@ def killing(
 
 MOMENTS: dict[str, tuple[Any, str, int, bool]] = {
     "when the commit is written": (archive, "git", 4, True),
-    "at the first result": (archive, "_checked", 1, False),
-    "in the middle": (archive, "_checked", 9, False),
+    "at the first result": (archive, "_checked_bytes", 1, False),
+    "in the middle": (archive, "_checked_bytes", 9, False),
     "before it has its name": (os, "replace", 1, False),
     "when it has its name": (os, "replace", 1, True),
     "before its checksum has its name": (os, "replace", 2, False),

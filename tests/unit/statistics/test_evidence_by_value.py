@@ -13,7 +13,7 @@ from scipy import stats
 from hypersphere.config import rules as rules_file
 from hypersphere.config.artifacts import Measured
 from hypersphere.config.claims import Claim
-from hypersphere.config.coordinates import ordered, parse
+from hypersphere.config.coordinates import in_order, parse
 from hypersphere.config.rules import SHORTCOMINGS, Verdict
 from hypersphere.provenance import columns
 from hypersphere.statistics import (
@@ -216,9 +216,9 @@ def test_equivalence_is_strict_at_both_ends(shift: float) -> None:
 def test_what_counts_as_the_same_encoders() -> None:
     point = parse("method=m;variant=a;dataset=d;measure=knn_top1;epoch=5", "here")
     same = effects._of_same_encoders
-    assert same(point, ordered(point | {"measure": "linear_top1", "target": "t"}))
+    assert same(point, in_order(point | {"measure": "linear_top1", "target": "t"}))
     for other in ({"epoch": 6}, {"variant": "b"}, {"dataset": "e"}, {"objective.temperature": 1.0}):
-        assert not same(point, ordered(point | other))
+        assert not same(point, in_order(point | other))
 
 
 # Prices.

@@ -1,11 +1,14 @@
 """What some hours of a GPU would settle first."""
 
+import csv
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
 from hypersphere.statistics import price
+
+from ...golden.released import ROOT
 
 
 def test_the_hours_go_to_the_artifact_with_most_claims_an_hour() -> None:
@@ -27,3 +30,22 @@ def test_the_share_of_measured_hours_is_of_all_of_them(
     (tmp_path / "pair_costs.csv").write_text("id,device_hours\nx,1.5\n")
     monkeypatch.setattr(price, "DATA", tmp_path)
     assert price.hours().measured_share == 0.25
+
+
+def test_the_stated_hours_are_those_of_the_tables() -> None:
+    """The hours of every artifact are in data/costs.csv, and those of every pair in data/pair_costs.csv."""
+    costs = rows_of("costs")
+    assert len(costs) > 10
+    stated = price.hours()
+    for row in costs:
+        if row["artifact"]:
+            place = row["paper"], row["artifact"]
+            assert stated.of_artifacts[place] == float(row["device_hours"])
+    of_pairs = {row["id"]: float(row["device_hours"]) for row in rows_of("pair_costs")}
+    assert len(of_pairs) > 10
+    assert stated.of_pairs == of_pairs
+
+
+def rows_of(table: str) -> list[dict[str, str]]:
+    with (ROOT / "data" / f"{table}.csv").open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
