@@ -13,8 +13,8 @@ from safetensors import safe_open
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
-from hypersphere.config.file_names import RESUME
 from hypersphere.config.run import Run
+from hypersphere.file_names import RESUME
 from hypersphere.training import checkpoint, loop
 from hypersphere.training.loop import Execution
 

@@ -21,12 +21,12 @@ from hypersphere.config import coordinates, plan_file, registry, settings
 from hypersphere.config import plan as planning
 from hypersphere.config.artifacts import Studied
 from hypersphere.config.claims import why_not_made
-from hypersphere.config.file_names import MANIFEST
 from hypersphere.config.plan import BatchOfRuns, Plan
 from hypersphere.config.project import HOW_MANY, PAPERS, Config, Scale, Settings, load, scale_names
 from hypersphere.config.run import Run, read
 from hypersphere.config.validation import DocumentName, Strict, check_name, not_one_of, validate
 from hypersphere.errors import DamagedError, HypersphereError
+from hypersphere.file_names import MANIFEST
 from hypersphere.provenance import stop
 from hypersphere.wording import counted
 

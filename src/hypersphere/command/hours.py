@@ -8,10 +8,10 @@ from hypersphere.command import campaign
 from hypersphere.command.cost import Cost
 from hypersphere.command.templates import filled
 from hypersphere.config import claims as ledger
-from hypersphere.config import records, rules
+from hypersphere.config import records
+from hypersphere.config.certainty import GRADES, Grade, Rung, Shortcoming, load_certainty
 from hypersphere.config.claims import Claim, why_not_measured
 from hypersphere.config.plan import Plan
-from hypersphere.config.rules import GRADES, Grade, Rung, Shortcoming
 from hypersphere.provenance import evidence
 from hypersphere.statistics import indirectness
 
@@ -113,7 +113,7 @@ def _fewest_seeds(plan: Plan, key: Artifact) -> int:
 def _best_certainty(plan: Plan, key: Artifact, claims: Sequence[Claim]) -> Grade:
     """The highest certainty that an answer to one of the claims can have, after config/certainty.yaml."""
     config = plan.config
-    grading = rules.load_certainty(config.root)
+    grading = load_certainty(config.root)
     rung: Rung = "published" if config.scale.level == "paper" else "laptop"
     dataset_of = {cell.text: cell.run.dataset.name for cell in plan.artifacts[key] if cell.run}
     grades: list[Grade] = []

@@ -11,9 +11,9 @@ from hypersphere import systems
 from hypersphere.command.templates import filled
 from hypersphere.config import settings, texts
 from hypersphere.config.claims import why_not_made
-from hypersphere.config.file_names import UNFINISHED
 from hypersphere.config.plan import Plan, check_sizes
 from hypersphere.errors import HypersphereError
+from hypersphere.file_names import UNFINISHED
 from hypersphere.provenance import markers, state
 from hypersphere.training import sign_of_life
 from hypersphere.training.sign_of_life import Alive

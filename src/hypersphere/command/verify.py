@@ -20,12 +20,12 @@ from hypersphere.command import preview
 from hypersphere.config import plan as planning
 from hypersphere.config.artifacts import Protocol
 from hypersphere.config.cells import raw_pixels
-from hypersphere.config.file_names import MANIFEST
 from hypersphere.config.plan import Evaluation, Plan
 from hypersphere.config.run import Run
 from hypersphere.config.validation import LISTED
 from hypersphere.datasets import store
 from hypersphere.errors import DamagedError, HypersphereError, in_one_line
+from hypersphere.file_names import MANIFEST
 from hypersphere.provenance import contents, digests, manifest, markers, state, stop
 from hypersphere.statistics import retrained
 from hypersphere.wording import counted

@@ -16,12 +16,12 @@ from hypersphere.config import project as cfg
 from hypersphere.config import registry
 from hypersphere.config.artifacts import Probe, Protocol
 from hypersphere.config.cells import Cell, Cells, Listed, is_made
-from hypersphere.config.file_names import MANIFEST
 from hypersphere.config.project import Layer
 from hypersphere.config.records import Records, read_all
 from hypersphere.config.run import Dataset, Run
 from hypersphere.config.validation import SHOWN, either
 from hypersphere.errors import HypersphereError
+from hypersphere.file_names import MANIFEST
 
 Item = TypeVar("Item")
 At = tuple[int, str]

@@ -13,6 +13,7 @@ from typing import Any
 from hypersphere import files
 from hypersphere.config import citation, claims, errata, questions, registry, rules, sentences
 from hypersphere.config.artifacts import into_a_run
+from hypersphere.config.certainty import load_certainty
 from hypersphere.config.claims import SENTENCES, Claim
 from hypersphere.config.coordinates import READINGS, of_run
 from hypersphere.config.plan import Plan
@@ -25,7 +26,7 @@ def check(plan: Plan) -> None:
     """Read the rules, the citation and all that documents say, and check the names that one file uses of another."""
     config = plan.config
     rules.load(config.root)
-    rules.load_certainty(config.root)
+    load_certainty(config.root)
     citation.read(config.root)
     listed = {paper: claims.of(config, paper) for paper in config.papers}
     for paper, of_paper in listed.items():

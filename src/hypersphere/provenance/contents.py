@@ -9,8 +9,8 @@ from pathlib import Path
 
 from hypersphere import files
 from hypersphere.config import records
-from hypersphere.config.file_names import MANIFEST
 from hypersphere.config.plan import Plan
+from hypersphere.file_names import MANIFEST
 from hypersphere.provenance import markers
 
 

@@ -16,10 +16,10 @@ from typing import Any
 from hypersphere import DISTRIBUTION, files
 from hypersphere.config import claims, paper_code, registry
 from hypersphere.config.artifacts import HISTORY, Protocol, Studied
-from hypersphere.config.file_names import MANIFEST
 from hypersphere.config.plan import BatchOfRuns, Plan
 from hypersphere.config.project import OF_JOBS, Config
 from hypersphere.config.run import Dataset, Run
+from hypersphere.file_names import MANIFEST
 from hypersphere.provenance import data_files
 from hypersphere.provenance.sources import closure, code_digest
 

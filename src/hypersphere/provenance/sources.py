@@ -25,7 +25,7 @@ _WORDS = ("errors", "files")
 _PLANNING = (
     "config.artifacts",
     "config.cells",
-    "config.file_names",
+    "file_names",
     "config.project",
     "config.plan",
     "config.resolve",

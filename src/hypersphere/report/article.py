@@ -13,8 +13,9 @@ import pandas as pd
 
 from hypersphere.config import citation, project
 from hypersphere.config.artifacts import Paper, Section
+from hypersphere.config.certainty import RUNGS
 from hypersphere.config.project import Config
-from hypersphere.config.rules import RUNGS, Answer
+from hypersphere.config.rules import Answer
 from hypersphere.errors import HypersphereError
 from hypersphere.files import write_json
 from hypersphere.provenance import exact

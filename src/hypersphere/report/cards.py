@@ -6,9 +6,10 @@ templates/card.html has its facts in the order in which a reader asks for them; 
 import math
 
 from hypersphere.config.artifacts import Paper
+from hypersphere.config.certainty import RUNGS
 from hypersphere.config.measures import MEASURES
 from hypersphere.config.project import Config
-from hypersphere.config.rules import RUNGS, Answer
+from hypersphere.config.rules import Answer
 from hypersphere.provenance.tables import Row
 from hypersphere.report import entries, rendering, words
 from hypersphere.report.entries import DIRECTIONS, NOTHING, Entry

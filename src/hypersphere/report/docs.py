@@ -9,8 +9,9 @@ from pathlib import Path
 
 from hypersphere import files
 from hypersphere.config import project
+from hypersphere.config.certainty import GRADES
 from hypersphere.config.project import Config
-from hypersphere.config.rules import GRADES, RESULTS, Answer
+from hypersphere.config.rules import RESULTS, Answer
 from hypersphere.report import (
     counts,
     evidence,

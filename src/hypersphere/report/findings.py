@@ -10,10 +10,11 @@ from typing import Any
 import pandas as pd
 
 from hypersphere.config import questions
+from hypersphere.config.certainty import GRADES, SHORTCOMINGS
 from hypersphere.config.measures import MEASURES
 from hypersphere.config.project import SEVERAL, Config
 from hypersphere.config.questions import Question
-from hypersphere.config.rules import GRADES, SHORTCOMINGS, Answer
+from hypersphere.config.rules import Answer
 from hypersphere.config.study import COUNTED
 from hypersphere.errors import HypersphereError
 from hypersphere.provenance import columns, tables

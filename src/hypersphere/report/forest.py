@@ -14,9 +14,10 @@ from matplotlib.figure import Figure
 
 from hypersphere.config import coordinates
 from hypersphere.config.artifacts import Paper
+from hypersphere.config.certainty import RUNGS, SHORTCOMINGS
 from hypersphere.config.measures import MEASURES
 from hypersphere.config.project import Config
-from hypersphere.config.rules import RUNGS, SHORTCOMINGS, Answer
+from hypersphere.config.rules import Answer
 from hypersphere.provenance.claim_row import has_interval
 from hypersphere.report import figures, findings, intervals, style, words
 from hypersphere.report.entries import NOTHING, prints_number

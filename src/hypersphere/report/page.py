@@ -13,12 +13,13 @@ import pandas as pd
 
 from hypersphere.config import rules as rules_file
 from hypersphere.config.artifacts import OpenChoice
+from hypersphere.config.certainty import GRADES, RUNGS, SHORTCOMINGS, Certainty, load_certainty
 from hypersphere.config.claims import NOT_MADE_YET, why_not_made
 from hypersphere.config.plan import Plan
 from hypersphere.config.project import SEVERAL, Config
 from hypersphere.config.questions import load as load_questions
 from hypersphere.config.records import FOLDER
-from hypersphere.config.rules import GRADES, RUNGS, SHORTCOMINGS, Answer, Certainty, Result, Rules
+from hypersphere.config.rules import Answer, Result, Rules
 from hypersphere.provenance.evidence import undeclared_records
 from hypersphere.provenance.tables import Row
 from hypersphere.report import (
@@ -264,7 +265,7 @@ def printed_as(config: Config, group: str) -> tuple[str, str]:
 
 
 def _knowledge(config: Config, evidence: Evidence, every: Mapping[str, Entry]) -> Known:
-    certainty = rules_file.load_certainty(config.root)
+    certainty = load_certainty(config.root)
     rules = rules_file.load(config.root)
     settled = []
     for name, claims, hours in price.settled_first(pd.DataFrame(evidence.claims), HOURS):

@@ -3,8 +3,9 @@
 import math
 from collections.abc import Sequence
 
+from hypersphere.config.certainty import Rung
 from hypersphere.config.project import Config
-from hypersphere.config.rules import Rules, Rung
+from hypersphere.config.rules import Rules
 from hypersphere.provenance.tables import Row
 from hypersphere.report import forest, words
 from hypersphere.report.entries import NOTHING, decimals_of, interval

@@ -13,9 +13,10 @@ from scipy import special
 from hypersphere.config import claims as ledger
 from hypersphere.config import coordinates
 from hypersphere.config import rules as rules_file
+from hypersphere.config.certainty import Rung, load_certainty
 from hypersphere.config.claims import Claim
 from hypersphere.config.project import Config
-from hypersphere.config.rules import Answer, Rung, Verdict
+from hypersphere.config.rules import Answer, Verdict
 from hypersphere.provenance import columns, tables
 from hypersphere.provenance.tables import Row
 from hypersphere.statistics import ladder, price, replication
@@ -28,7 +29,7 @@ SIDE = 0.975
 
 def of_project(config: Config) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Write results/report/{claims,ladder,criteria}.csv, and return the first two as they are read."""
-    certainty = rules_file.load_certainty(config.root)
+    certainty = load_certainty(config.root)
     rules = rules_file.load(config.root)
     hours = price.hours()
     steps = ladder.of_project(config, certainty)

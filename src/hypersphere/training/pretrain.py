@@ -15,11 +15,11 @@ import torch
 
 from hypersphere import files
 from hypersphere.config import registry
-from hypersphere.config.file_names import MANIFEST, UNFINISHED
 from hypersphere.config.plan import BatchOfRuns, Plan
 from hypersphere.config.run import Run
 from hypersphere.datasets import store
 from hypersphere.errors import DamagedError, HypersphereError
+from hypersphere.file_names import MANIFEST, UNFINISHED
 from hypersphere.provenance import digests, markers, state, stop
 from hypersphere.provenance.state import State
 from hypersphere.training import checkpoint

@@ -16,9 +16,9 @@ from filelock import FileLock
 
 from hypersphere import files
 from hypersphere.config import plan as planning
-from hypersphere.config.file_names import MANIFEST
 from hypersphere.config.plan import Plan
 from hypersphere.errors import HypersphereError
+from hypersphere.file_names import MANIFEST
 from hypersphere.provenance import archive, contents
 
 from ...conftest import PROJECT, ROOT

@@ -12,7 +12,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hypersphere.config import questions as asked
-from hypersphere.config.rules import RUNGS, Verdict
+from hypersphere.config.certainty import RUNGS
+from hypersphere.config.rules import Verdict
 from hypersphere.errors import HypersphereError
 from hypersphere.provenance import columns, tables
 from hypersphere.report import findings

@@ -10,15 +10,14 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from hypersphere.config import rules as rules_file
 from hypersphere.config.artifacts import Measured
+from hypersphere.config.certainty import SHORTCOMINGS, load_certainty
 from hypersphere.config.claims import Claim
 from hypersphere.config.coordinates import in_order, parse
-from hypersphere.config.rules import SHORTCOMINGS, Verdict
+from hypersphere.config.rules import Verdict
 from hypersphere.provenance import columns
 from hypersphere.statistics import (
     best_evidence,
-    certainty,
     effects,
     false_calls,
     judged_records,
@@ -26,13 +25,14 @@ from hypersphere.statistics import (
     price,
     replication,
 )
+from hypersphere.statistics import shortcomings as finding
 from hypersphere.t_test import t_interval
 
 from ...golden.released import ROOT
 from .world import CLAIM, RULES, at
 
 NAN = math.nan
-CERTAINTY = rules_file.load_certainty(ROOT)
+CERTAINTY = load_certainty(ROOT)
 
 
 def arm(*values: float) -> pd.Series:
@@ -302,7 +302,7 @@ def test_what_some_hours_would_settle() -> None:
 def test_shortcomings_of_what_needs_no_encoder(
     verdict: Verdict, rung: Any, shortcomings: list[str]
 ) -> None:
-    assert certainty.of_exact(verdict, rung) == shortcomings
+    assert finding.of_exact(verdict, rung) == shortcomings
 
 
 SOUND = {"kind": "comparison", "answer": "holds", "verdict": "laptop only", "n": 5.0, "floored": ""}
@@ -325,7 +325,7 @@ SOUND = {"kind": "comparison", "answer": "holds", "verdict": "laptop only", "n":
 def test_shortcomings_of_encoders(
     changed: dict[str, Any], stand_in: bool, shortcomings: list[str]
 ) -> None:
-    assert certainty.of_encoders(SOUND | changed, stand_in, 5) == shortcomings
+    assert finding.of_encoders(SOUND | changed, stand_in, 5) == shortcomings
 
 
 def test_a_step_of_the_ladder_says_why_its_certainty_is_no_higher() -> None:

@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from hypersphere.config import rules as rules_file
-from hypersphere.config.rules import RUNGS, Rung
+from hypersphere.config.certainty import RUNGS, Rung, load_certainty
 from hypersphere.provenance import columns
 from hypersphere.provenance.tables import Row
 from hypersphere.statistics import judged_records, ladder
@@ -43,5 +42,5 @@ def test_proofs_records_and_finished_scales_are_all_evidence(
     monkeypatch.setattr(judged_records, "recorded_scales", lambda root: ["smoke", "laptop"])
     monkeypatch.setattr(judged_records, "finished_here", lambda root: [finished])
     config: Any = SimpleNamespace(root=tmp_path)
-    steps = ladder.of_project(config, rules_file.load_certainty(ROOT))
+    steps = ladder.of_project(config, load_certainty(ROOT))
     assert [step["scale"] for step in steps] == ["", "paper", "laptop", "smoke"]
