@@ -20,6 +20,7 @@ from hypersphere.statistics import (
     best_evidence,
     certainty,
     effects,
+    effects_table,
     false_calls,
     judged_records,
     ladder,
@@ -140,7 +141,7 @@ def test_a_spread_is_borrowed_unless_the_others_vary_less() -> None:
 )
 def test_a_layout_is_what_differs_by_training_alone(point: str, alike: bool) -> None:
     first = parse("method=m;variant=a;dataset=d;measure=knn_top1", "here")
-    assert (effects.layout(first) == effects.layout(parse(point, "here"))) == alike
+    assert (effects_table.layout(first) == effects_table.layout(parse(point, "here"))) == alike
 
 
 TWO: dict[str, Any] = {
@@ -168,7 +169,7 @@ def of_artifact(values: dict[str, list[float | None]], **declared: Any) -> dict[
     ]
     artifact = Measured.model_validate(TWO | declared)
     seeds = {point.text: 4 for point in artifact.points} | {at(epoch=100): 5}
-    found = effects.of_artifact(pd.DataFrame(rows), artifact, seeds, RULES)
+    found = effects_table.of_artifact(pd.DataFrame(rows), artifact, seeds, RULES)
     return {row["coordinates"]: row for row in found.to_dict("records")}
 
 
