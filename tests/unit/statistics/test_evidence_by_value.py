@@ -216,7 +216,7 @@ def test_equivalence_is_strict_at_both_ends(shift: float) -> None:
 
 def test_what_counts_as_the_same_encoders() -> None:
     point = parse("method=m;variant=a;dataset=d;measure=knn_top1;epoch=5", "here")
-    same = effects._of_same_encoders
+    same = effects_table._of_same_encoders
     assert same(point, ordered(point | {"measure": "linear_top1", "target": "t"}))
     for other in ({"epoch": 6}, {"variant": "b"}, {"dataset": "e"}, {"objective.temperature": 1.0}):
         assert not same(point, ordered(point | other))
