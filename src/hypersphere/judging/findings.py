@@ -81,7 +81,7 @@ def _lost(rows: Sequence[JudgedArm]) -> Iterator[tuple[str, str]]:
     for row in rows:
         if row.lost:
             runs = counted(row.lost + row.n, "run")
-            yield "lost", f"{row.lost} of {runs} of {row.arm} have no value and are in no mean."
+            yield "lost", f"{row.arm} lost {row.lost} of {runs}, which are in no mean."
 
 
 def _seeds(arms: Mapping[str, Sample]) -> Iterator[tuple[str, str]]:

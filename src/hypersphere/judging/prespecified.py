@@ -40,8 +40,8 @@ class Plan(Strict):
     better: Better = "higher"
     controls: Annotated[tuple[Text, ...], AsList] = ()
     test_size: PositiveInt | None = None
-    measure: Text | None = None
-    """The column, or the metric, that is judged; None: the one that there is."""
+    metric: Text | None = None
+    """Which of several metrics is judged."""
     expects: dict[str, Literal["better", "worse", "no difference"]] = Field(default_factory=dict)
     """What the runs are to show of an arm, on every dataset."""
 
@@ -111,8 +111,6 @@ def _of_table(plan: Plan, runs: Runs) -> Iterator[str]:
         yield (
             f"{dataset} was planned and has no runs." if planned else f"{dataset} was not planned."
         )
-    if plan.measure not in (None, runs.measure):
-        yield f"{plan.measure} was planned, and {runs.measure} is judged."
 
 
 def _of_seeds(plan: Plan, runs: Runs, arm: str, seeds: set[object], where: str) -> Iterator[str]:

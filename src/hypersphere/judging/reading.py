@@ -38,7 +38,6 @@ LOST = ("diverged", "failed", "crashed", "killed")
 """Words in place of the value of a run that has none."""
 LIKE_SHARE = 2.0
 """A number of at most 1 is taken for a share if a hundred times of it is so near to the percents beside it."""
-ONE_ARM = "judge compares arms of two runs or more"
 
 
 class Asked(NamedTuple):
@@ -344,7 +343,9 @@ def _check(file: Path, arms: Mapping[str, Mapping[str, Sample]], asked: Asked) -
         for arm, runs in of_dataset.items():
             n = runs.n if isinstance(runs, Moments) else len(runs)
             if n < 2 and arm not in asked.controls:
-                raise HypersphereError(f"{place}: '{arm}' has one run; {ONE_ARM}")
+                raise HypersphereError(
+                    f"{place}: '{arm}' has one run; an arm needs two, unless --control names it"
+                )
         if not of_dataset.keys() - {asked.baseline, *asked.controls}:
             raise HypersphereError(f"{place}: has no arm beside the baseline '{asked.baseline}'")
 
