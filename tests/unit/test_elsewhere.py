@@ -108,7 +108,7 @@ def test_the_modules_of_the_extra_are_known() -> None:
         of = {
             module
             for module, owners in modules.items()
-            if distribution in map(str.lower, owners) and not module.startswith("_")
+            if distribution in {owner.lower().replace("_", "-") for owner in owners}
         }
         assert of & {*PIPELINE}, distribution
     assert len(PIPELINE) == len(listed)

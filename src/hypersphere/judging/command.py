@@ -4,6 +4,7 @@ __main__.py asks here before it imports the other commands; what takes time to i
 """
 
 import argparse
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -124,10 +125,14 @@ def _question(arguments: argparse.Namespace) -> "Question":
 
 
 def _margin(text: str) -> float:
-    number = numerals.read(text, numerals.POINT)
-    if number is None or not number > 0:
+    """A margin in the unit of the table: a number above 0, and no percentage of anything."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = math.nan
+    if not 0 < number < math.inf:
         raise HypersphereError(f"judge: --margin: must be a number above 0 (given: '{text}')")
-    return float(number)
+    return number
 
 
 def _asked(arguments: argparse.Namespace, question: "Question", plan: "Plan | None") -> "Asked":

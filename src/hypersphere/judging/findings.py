@@ -136,7 +136,7 @@ def _gaps(arm: str, seeds: Sequence[int], of: Moments) -> Iterator[tuple[str, st
 def best_of(n: int, tried: int) -> float:
     """By how many standard deviations the mean of the best ``n`` of ``tried`` runs is expected to be too high.
 
-    Means of normal order statistics, by Blom's approximation (1958), which is good to one percent.
+    Means of normal order statistics, by Blom's approximation (1958), which is within 0.03 of them.
     """
     ranks = np.arange(tried - n + 1, tried + 1)
     return float(special.ndtri((ranks - 0.375) / (tried + 0.25)).mean())

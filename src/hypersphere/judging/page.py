@@ -19,8 +19,10 @@ from hypersphere import foreign
 from hypersphere.judging.findings import Finding
 from hypersphere.judging.judged import (
     BETTER,
+    BY_LESS,
     NO_DIFFERENCE,
     UNDECIDED,
+    WORSE,
     Judged,
     JudgedArm,
     JudgedEffect,
@@ -37,6 +39,8 @@ WIDTH = 460  # pixels of its axis
 CHARACTER = 7  # pixels of a letter, about
 COLOURS = {"better": "#0072B2", "worse": "#D55E00", "no": "#009E73", "undecided": "#6B6B6B"}
 """The colour of an effect, by the first word of its answer."""
+ORDER = (BETTER, BETTER + BY_LESS, NO_DIFFERENCE, UNDECIDED, WORSE + BY_LESS, WORSE)
+"""Answers, the best first."""
 LIMITS = (
     "Intervals are over runs, for this data and this test set. They do not know what was tried before, on which data a "
     "setting was chosen, or which runs were left out."
@@ -103,7 +107,7 @@ def p_value(p: float) -> str:
 def headline(judged: Judged) -> str:
     """What was found, in one sentence."""
     counts = Counter(one.answer for one in judged.effects)
-    parts = [f"{count} {answer}" for answer, count in counts.items()]
+    parts = [f"{counts[answer]} {answer}" for answer in ORDER if counts[answer]]
     compared = counted(len(judged.effects), "comparison")
     return f"{compared} with {judged.question.baseline}: {', '.join(parts)}."
 

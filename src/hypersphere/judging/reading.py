@@ -37,7 +37,7 @@ FINISHED = ("", "finished", "completed", "complete", "done", "success")
 LOST = ("diverged", "failed", "crashed", "killed")
 """Words in place of the value of a run that has none."""
 LIKE_SHARE = 2.0
-"""A number of at most 1 is taken for a share if a hundred times of it is so near to the percents beside it."""
+"""A number below 1 is taken for a share if a hundred times of it is so near to the percents beside it."""
 
 
 class Asked(NamedTuple):
@@ -320,7 +320,7 @@ def _summary(
                 f"{place}: {roles['std']}: must not be negative (given: {std:g})"
             )
         if cell.arm in arms.setdefault(cell.dataset, {}):
-            raise HypersphereError(f"{place}: '{cell.arm}' is given twice")
+            raise HypersphereError(f"{place}: arm '{cell.arm}' is given twice")
         n = numerals.count(text, f"{place}: {column}", numerals.POINT)
         decimals = len(line.fields[roles["std"]].replace(",", ".").partition(".")[2].rstrip("% "))
         arms[cell.dataset][cell.arm] = Moments(n, mean, std or 0.5 * 10.0**-decimals)
@@ -334,17 +334,18 @@ def _check(file: Path, arms: Mapping[str, Mapping[str, Sample]], asked: Asked) -
     for control in asked.controls:
         if control not in everywhere:
             raise HypersphereError(
-                f"{file}: control '{control}': is not an arm ({', '.join(everywhere)})"
+                f"{file}: control '{control}': is not an arm of the table ({', '.join(everywhere)})"
             )
     for dataset, of_dataset in arms.items():
-        place = f"{file}: {dataset}" if dataset else f"{file}"
+        place = f"{file}: dataset '{dataset}'" if dataset else f"{file}"
         if asked.baseline not in of_dataset:
             raise HypersphereError(f"{place}: has no run of the baseline '{asked.baseline}'")
         for arm, runs in of_dataset.items():
             n = runs.n if isinstance(runs, Moments) else len(runs)
             if n < 2 and arm not in asked.controls:
+                where = f" on {dataset}" if dataset else ""
                 raise HypersphereError(
-                    f"{place}: '{arm}' has one run; an arm needs two, unless --control names it"
+                    f"{file}: arm '{arm}': has one run{where}; an arm needs two, unless --control names it"
                 )
         if not of_dataset.keys() - {asked.baseline, *asked.controls}:
             raise HypersphereError(f"{place}: has no arm beside the baseline '{asked.baseline}'")
@@ -402,7 +403,7 @@ def _refuse_mixed(
         middle = statistics.median(percents)
         for arm, runs in of_dataset.items():
             for seed, value in runs.items():
-                if 0 < value <= 1 and 1 / LIKE_SHARE < 100 * value / middle < LIKE_SHARE:
+                if 0 < value < 1 and 1 / LIKE_SHARE < 100 * value / middle < LIKE_SHARE:
                     line = lines[dataset, arm, seed]
                     raise HypersphereError(
                         f"{file}: line {line}: {value:g} seems to be a share, and stands beside {middle:g}; write all "
