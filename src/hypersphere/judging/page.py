@@ -123,9 +123,10 @@ def sentence(judged: Judged, one: JudgedEffect) -> str:
         within = interval(one.low_equal, one.high_equal, digits, None)
         return f"{one.arm} equals {baseline}{where} within {margin}: {effect} {within} (90 %, n = {_n(one)})."
     within = interval(one.low, one.high, digits, None)
-    numbers = (
-        f"{effect} {within} ({'; '.join(filter(None, (f'n = {_n(one)}', p_value(one.p_holm))))})"
-    )
+    size_and_p = [f"n = {_n(one)}"]
+    if not math.isnan(one.p_holm):
+        size_and_p.append(f"Holm {p_value(one.p_holm)}")
+    numbers = f"{effect} {within} ({'; '.join(size_and_p)})"
     if one.answer == UNDECIDED:
         return f"{one.arm} against {baseline}{where} is undecided: {numbers}{_needs(judged, one)}."
     word, _, by_less = one.answer.partition(" ")

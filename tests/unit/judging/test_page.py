@@ -36,7 +36,7 @@ def test_sentences_say_the_answer_and_then_the_numbers() -> None:
     """The numbers are Welch's, which test_judged.py compares with other implementations."""
     better, equal = (page.sentence(shown(ASKED).judged, one) for one in shown(ASKED).judged.effects)
     assert better.startswith("ours_<b>& is better than base on c_1: +2.00 [+1.")
-    assert better.endswith("(n = 4; p < 0.001).")
+    assert better.endswith("(n = 4; Holm p < 0.001).")
     assert equal.startswith("a|b equals base on c_1 within 1: +0.10 [−0.")
     assert (
         page.headline(shown(ASKED).judged) == "2 comparisons with base: 1 better, 1 no difference."
