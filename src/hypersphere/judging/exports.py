@@ -120,7 +120,7 @@ def _of_one_run(sheet: Sheet, run: str) -> Sheet:
 
 
 def name_of(path: Path) -> str:
-    """The name of a run by its place: the last two parts of its path, ``ours/seed3``."""
+    """The name of a run by its place: the last two parts of its path, ``cut/seed3``."""
     parts = [part for part in path.with_suffix("").parts if part not in (".", "..", path.anchor)]
     return "/".join(parts[-2:])
 
@@ -150,10 +150,10 @@ def together(exports: Iterable[Export], folder: Path) -> Export:
 SEEDED = re.compile(
     r"(?P<arm>.+?)([-_/ .]+(seed|s|run|rep|trial|version)?[-_= ]?|[-_= ]?)(?P<seed>[0-9]+)"
 )
-"""A run's name that ends with its seed; a word for it needs a mark before it, so that the s of ours is not one."""
+"""A run's name that ends with its seed; a word for it needs a mark before it, so that the s of cuts is not one."""
 
 
 def split(name: str) -> tuple[str, str]:
-    """The arm and the seed in a run's name, ``ours-seed3`` or ``ours/3``; without a number the whole is the arm."""
+    """The arm and the seed in a run's name, ``cut-seed3`` or ``cut/3``; without a number the whole is the arm."""
     found = SEEDED.fullmatch(name)
     return (found["arm"], found["seed"]) if found else (name, "")
