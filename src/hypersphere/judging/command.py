@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from hypersphere.judging.prespecified import Plan
     from hypersphere.judging.reading import Asked
 
-COMMANDS = {"judge": "judge anybody's runs: effects, intervals, and how many runs it takes"}
+COMMANDS = {"judge": "judge anybody's runs: what is better, and is it chance?"}
 EXAMPLES = {"judge": "hypersphere judge runs.csv --baseline simclr --margin 1.0"}
 OPTIONS: Arguments = {
     "runs": {"metavar": "RUNS.csv", "help": "a table of runs, an export, or a folder of them"},

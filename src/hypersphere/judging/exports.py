@@ -5,6 +5,7 @@ A table of another kind is left as it is: somebody wrote it, with a column for e
 
 import re
 from collections.abc import Collection, Iterable
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
@@ -137,12 +138,10 @@ def together(exports: Iterable[Export], folder: Path) -> Export:
                 f"{one.sheet.file}: is {one.source}, and a folder is read if each file in it is one run of TensorBoard "
                 "or of Lightning"
             )
-    header = tuple(dict.fromkeys(name for one in found for name in one.sheet.header))
-    lines = [
-        line._replace(fields=dict.fromkeys(header, "") | line.fields)
-        for one in found
-        for line in one.sheet.lines
-    ]
+    header = tuple(dict.fromkeys(chain.from_iterable(one.sheet.header for one in found)))
+    blank = dict.fromkeys(header, "")
+    every = chain.from_iterable(one.sheet.lines for one in found)
+    lines = [line._replace(fields=blank | line.fields) for line in every]
     sheet = Sheet(folder, header, lines, has_points=True)
     return first._replace(sheet=sheet)
 

@@ -148,11 +148,12 @@ def _steps(
     """Whether runs ended at different steps."""
     ends = {arm: steps for (where, arm), steps in last_steps.items() if where == dataset}
     if len(set().union(*ends.values())) > 1:
-        listed = ", ".join(
-            f"{arm} {' and '.join(f'{step:g}' for step in sorted(steps))}"
-            for arm, steps in ends.items()
-        )
+        listed = ", ".join(f"{arm} {_in_order(steps)}" for arm, steps in ends.items())
         yield "steps", f"Runs end at different steps ({listed}); their last values are compared."
+
+
+def _in_order(steps: set[float]) -> str:
+    return " and ".join(f"{step:g}" for step in sorted(steps))
 
 
 def _controls(rows: Sequence[JudgedArm]) -> Iterator[tuple[str, str]]:

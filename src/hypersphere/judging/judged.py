@@ -137,14 +137,10 @@ def rules() -> Rules:
 
 def judge(runs: Runs, question: Question, by: Rules) -> Judged:
     """Judge every arm against the baseline of its dataset, Holm-corrected over the whole table."""
-    arms = [
-        _arm(runs, question, dataset, arm, by)
-        for dataset, of_dataset in runs.arms.items()
-        for arm in of_dataset
-    ]
-    about = {(one.dataset, one.arm): one for one in arms}
+    arms = []
     rows = []
     for dataset, of_dataset in runs.arms.items():
+        arms += [_arm(runs, question, dataset, arm, by) for arm in of_dataset]
         trained = {arm: of for arm, of in of_dataset.items() if arm not in question.controls}
         baseline = trained[question.baseline]
         for arm, sample in trained.items():
@@ -153,16 +149,11 @@ def judge(runs: Runs, question: Question, by: Rules) -> Judged:
                 row |= {"dataset": dataset, "arm": arm}
                 rows.append(row)
     effects.adjust(rows, max(len(rows), question.family), by)
-    judged = [
-        _effect(
-            row,
-            about[row["dataset"], row["arm"]],
-            about[row["dataset"], question.baseline],
-            question,
-            by,
-        )
-        for row in rows
-    ]
+    about = {(one.dataset, one.arm): one for one in arms}
+    judged = []
+    for row in rows:
+        pair = about[row["dataset"], row["arm"]], about[row["dataset"], question.baseline]
+        judged.append(_effect(row, *pair, question, by))
     return Judged(runs, question, arms, judged)
 
 

@@ -217,9 +217,8 @@ def _shown(shown: Shown) -> dict[str, Any]:
 
 def _said(rows: Sequence[tuple[str, ...]]) -> list[tuple[str, ...]]:
     """The rows of a table, its head first, without columns that say nothing of any row."""
-    _, *body = rows
-    kept = [at for at in range(len(rows[0])) if {row[at] for row in body} - {"", "–"}]
-    return [tuple(row[at] for at in kept) for row in rows]
+    kept = [column for column in zip(*rows, strict=True) if set(column[1:]) - {"", "–"}]
+    return list(zip(*kept, strict=True))
 
 
 # Files
@@ -256,8 +255,10 @@ def tex(shown: Shown) -> str:
             cells.append(f"\\textbf{{{escape(mean_std)}}}" if is_better else escape(mean_std))
             cells.append(escape(" ".join(_effect_row(judged, effect)[3:5])) if effect else "")
         rows.append((escape(arm), *cells))
-    head = [part for dataset in datasets for part in (dataset or judged.runs.measure, "effect")]
-    return _filled("judge.tex", head=("arm", *head), rows=rows, question=judged.question)
+    head = ["arm"]
+    for dataset in datasets:
+        head += [dataset or judged.runs.measure, "effect"]
+    return _filled("judge.tex", head=head, rows=rows, question=judged.question)
 
 
 def _as_csv(rows: Sequence[JudgedArm] | Sequence[JudgedEffect]) -> str:

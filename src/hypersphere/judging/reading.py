@@ -7,6 +7,7 @@ name, each arm has a column. Other columns are known by their names, or as ``--c
 import statistics
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
@@ -121,23 +122,37 @@ def _roles(table: Sheet, given: Mapping[str, str]) -> dict[str, str]:
             raise HypersphereError(
                 f"{table.file}: column '{column}': is not there, and --column says that it is the {role} ({listed})"
             )
-    short = {name: name.lower().replace(".", "/").rpartition("/")[2] for name in table.header}
+    short = {name: _last_part(name) for name in table.header}
     roles = dict(given)
     for role, words in KNOWN.items():
-        alike = [name for word in words for name in table.header if short[name] == word]
-        if role not in roles and alike and alike[0] not in roles.values():
-            roles[role] = alike[0]
+        named = _first(words, short)
+        if role not in roles and named is not None and named not in roles.values():
+            roles[role] = named
     if not {"mean", "std", "n"} <= roles.keys():
         for role in {"mean", "std", "n"} - given.keys():
             roles.pop(role, None)
     return roles
 
 
+def _last_part(name: str) -> str:
+    """What a column's name says after its last / or dot: ``params.seed``, ``test/acc``."""
+    return name.lower().replace(".", "/").rpartition("/")[2]
+
+
+def _first(words: Iterable[str], short: Mapping[str, str]) -> str | None:
+    """The column of the first of some words that a column has for its short name."""
+    for word in words:
+        for name, part in short.items():
+            if part == word:
+                return name
+    return None
+
+
 def _of_metric(table: Sheet, roles: Mapping[str, str], metric: str) -> Sheet:
     """The lines of one metric, where a column says of which metric a line is."""
     if "metric" not in roles:
         return table
-    named = dict.fromkeys(text for _, text in table.column(roles["metric"]))
+    named = dict.fromkeys(table.texts(roles["metric"]))
     if not metric and len(named) > 1:
         raise HypersphereError(
             f"{table.file}: column '{roles['metric']}': has {', '.join(named)}; say which with --metric"
@@ -157,9 +172,7 @@ def _arms(export: Export, roles: Mapping[str, str], asked: Asked) -> tuple[str, 
     free = [name for name in table.header if name not in roles.values()]
     if "arm" in roles:
         return roles["arm"], False
-    holding = [
-        name for name in free if any(text == asked.baseline for _, text in table.column(name))
-    ]
+    holding = [name for name in free if asked.baseline in table.texts(name)]
     if len(holding) == 1:
         return holding[0], False
     if holding:
@@ -168,7 +181,7 @@ def _arms(export: Export, roles: Mapping[str, str], asked: Asked) -> tuple[str, 
             "has the arms, as --column arm=NAME"
         )
     for name in export.names:
-        if any(exports.split(text)[0] == asked.baseline for _, text in table.column(name)):
+        if asked.baseline in {exports.split(text)[0] for text in table.texts(name)}:
             return name, True
     raise HypersphereError(
         f"{table.file}: no column holds the baseline '{asked.baseline}'; the columns are {', '.join(table.header)}"
@@ -177,15 +190,8 @@ def _arms(export: Export, roles: Mapping[str, str], asked: Asked) -> tuple[str, 
 
 def _value(export: Export, table: Sheet, taken: set[str]) -> str:
     """The one column of numbers that has no other role."""
-    numeric = []
-    for name in table.header:
-        if name not in taken and name not in export.others:
-            texts = [text for _, text in table.column(name) if text and text.lower() not in LOST]
-            read = sum(
-                any(numerals.read(text, mark) is not None for mark in ".,") for text in texts
-            )
-            if 2 * read > len(texts):
-                numeric.append(name)
+    free = [name for name in table.header if name not in taken and name not in export.others]
+    numeric = [name for name in free if _holds_numbers(table.texts(name))]
     if len(numeric) == 1:
         return numeric[0]
     if not numeric:
@@ -195,6 +201,17 @@ def _value(export: Export, table: Sheet, taken: set[str]) -> str:
     raise HypersphereError(
         f"{table.file}: columns {', '.join(numeric)}: each may be what is judged; say which, as --column value=NAME"
     )
+
+
+def _holds_numbers(texts: Iterable[str]) -> bool:
+    """Whether most texts of a column are numbers, but for empty ones and those of lost runs."""
+    said = [text for text in texts if text and text.lower() not in LOST]
+    numbers = [text for text in said if _is_number(text)]
+    return 2 * len(numbers) > len(said)
+
+
+def _is_number(text: str) -> bool:
+    return any(numerals.read(text, mark) is not None for mark in numerals.OTHER)
 
 
 # Cells
@@ -273,7 +290,7 @@ def _repeats(cells: Iterable[Cell]) -> bool:
 
 def _has_steps(table: Sheet, step: str, has_seeds: bool) -> bool:
     """Whether lines differ in their step: then they are of one run, and something must tell runs apart."""
-    if len({text for _, text in table.column(step)}) < 2:
+    if len(set(table.texts(step))) < 2:
         return False
     if not has_seeds:
         raise HypersphereError(
@@ -330,7 +347,7 @@ def _summary(
 
 def _check(file: Path, arms: Mapping[str, Mapping[str, Sample]], asked: Asked) -> None:
     """Refuse a dataset without its baseline, a control that is nowhere, and an arm of one run."""
-    everywhere = {arm for of_dataset in arms.values() for arm in of_dataset}
+    everywhere = dict.fromkeys(chain.from_iterable(arms.values()))
     for control in asked.controls:
         if control not in everywhere:
             raise HypersphereError(
@@ -368,7 +385,7 @@ def _numbers(
         if number is None:
             raise HypersphereError(f"{table.file}: {place}: {_why_no_number(text)}")
         numbers.append(float(number))
-    signed = [any(sign in text for sign in PERCENT) for text in stripped]
+    signed = [not set(PERCENT).isdisjoint(text) for text in stripped]
     if any(signed) and not all(signed):
         bare, percent = signed.index(False), signed.index(True)
         raise HypersphereError(
@@ -397,7 +414,8 @@ def _refuse_mixed(
 ) -> None:
     """Refuse shares of one beside percents, of one dataset: 0.912 beside 91.3."""
     for dataset, of_dataset in arms.items():
-        percents = [one for runs in of_dataset.values() for one in runs.values() if 1 < one <= 100]
+        values = chain.from_iterable(runs.values() for runs in of_dataset.values())
+        percents = [value for value in values if 1 < value <= 100]
         if not percents:
             continue
         middle = statistics.median(percents)

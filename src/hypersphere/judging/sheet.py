@@ -34,6 +34,10 @@ class Sheet(NamedTuple):
         """Each line with its text in one column."""
         return ((line, line.fields[name]) for line in self.lines)
 
+    def texts(self, name: str) -> list[str]:
+        """The texts of one column."""
+        return [line.fields[name] for line in self.lines]
+
     def renamed(self, names: Sequence[str]) -> Self:
         """The same lines under other names of columns, in their order."""
         lines = [
