@@ -17,7 +17,7 @@ from hypersphere.errors import HypersphereError
 if TYPE_CHECKING:
     from hypersphere.judging.judged import Question
     from hypersphere.judging.prespecified import Plan
-    from hypersphere.judging.reading import Asked
+    from hypersphere.judging.runs import Asked
 
 COMMANDS = {"judge": "judge anybody's runs: what is better, and is it chance?"}
 EXAMPLES = {"judge": "hypersphere judge runs.csv --baseline simclr --margin 1.0"}
@@ -137,7 +137,8 @@ def _margin(text: str) -> float:
 
 def _asked(arguments: argparse.Namespace, question: "Question", plan: "Plan | None") -> "Asked":
     """What is known of the table."""
-    from hypersphere.judging.reading import ROLES, Asked
+    from hypersphere.judging.reading import ROLES
+    from hypersphere.judging.runs import Asked
 
     columns = {}
     for text in arguments.column:

@@ -76,7 +76,7 @@ def mlflow(sheet: Sheet) -> Export | None:
     short = [one.removeprefix("metrics.").removeprefix("params.") for one in sheet.header]
     names = short if len(set(short)) == len(short) else sheet.header
     about = ["run_id", "experiment_id", "artifact_uri", "start_time", "end_time", "Run ID"]
-    about += ["Start Time", "Duration", "Source Type", "Source Name", "User", "column 1"]
+    about += ["Start Time", "Duration", "Source Type", "Source Name", "User"]
     about += [one for one in names if one.startswith("tags.")]
     run_names = tuple(one for one in ("Name", "tags.mlflow.runName") if one in names)
     return Export("the runs of MLflow", sheet.renamed(names), run_names, about)

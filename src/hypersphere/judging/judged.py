@@ -15,7 +15,7 @@ from hypersphere.config.cells import CONTROL
 from hypersphere.config.measures import Measure
 from hypersphere.config.rules import Direction, Rules, Verdict
 from hypersphere.errors import HypersphereError
-from hypersphere.judging.reading import Runs
+from hypersphere.judging.runs import Runs
 from hypersphere.statistics import effects, verdicts
 from hypersphere.statistics.effects import Moments, Sample, moments
 from hypersphere.statistics.verdicts import Floored, Intervals

@@ -16,7 +16,7 @@ from hypersphere.config.validation import (
     validate,
 )
 from hypersphere.judging.judged import NO_DIFFERENCE, Better, Judged, Question
-from hypersphere.judging.reading import Runs
+from hypersphere.judging.runs import Runs
 from hypersphere.statistics.effects import PAIRED, Moments, moments
 
 DIGITS = 8

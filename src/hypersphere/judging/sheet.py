@@ -89,17 +89,18 @@ def _parsed(file: Path, text: str, delimiter: str, before: int) -> Sheet:
                     "comma needs quotes, or ';' between fields"
                 )
             else:
-                lines.append(Line(number, dict(zip(header, fields, strict=True))))
+                said = zip(header, fields, strict=True)
+                lines.append(Line(number, {name: text for name, text in said if name}))
     except csv.Error as error:
         number = reader.line_num + before
         raise HypersphereError(f"{file}: line {number}: not valid CSV ({error})") from None
-    return Sheet(file, header, lines, has_points=delimiter == ",")
+    named = tuple(filter(None, header))
+    return Sheet(file, named, lines, has_points=delimiter == ",")
 
 
 def _checked(file: Path, names: Sequence[str]) -> tuple[str, ...]:
-    """The header, of which no two columns have one name. A column without a name counts lines, as pandas writes it."""
-    header = tuple(name or f"column {at}" for at, name in enumerate(names, start=1))
-    for name in header:
-        if header.count(name) > 1:
+    """The header, of which no two columns have one name. Those without a name are left out: they count lines."""
+    for name in filter(None, names):
+        if names.count(name) > 1:
             raise HypersphereError(f"{file}: column '{name}': is given twice")
-    return header
+    return tuple(names)

@@ -77,6 +77,42 @@ def test_a_published_table_has_moments_and_a_zero_is_rounded(tmp_path: Path) -> 
     assert runs.arms[""] == {"base": Moments(5, 90.1, 0.005), "ours": Moments(3, 91.0, 0.3)}
 
 
+def test_a_control_without_a_seed_leaves_the_others_theirs(tmp_path: Path) -> None:
+    runs = runs_of(tmp_path, TIDY + "pixels,,45.0\n", controls=("pixels",))
+    assert runs.has_seeds
+    assert values(runs.arms[""]["ours"]) == EXPECTED["ours"]
+
+
+def test_a_run_that_diverged_on_its_course_or_never_had_a_value_is_lost_once(
+    tmp_path: Path,
+) -> None:
+    course = SHAPES["a course"]
+    diverged = runs_of(tmp_path, course + "ours,2,1,11\nours,2,2,diverged\n")
+    silent = runs_of(tmp_path, course + "ours,2,1,\nours,2,2,\n")
+    for runs in (diverged, silent):
+        assert runs.lost == {("", "ours"): 1}
+        assert values(runs.arms[""]["ours"]) == EXPECTED["ours"]
+
+
+def test_a_column_without_a_name_counts_lines_and_is_no_arm(tmp_path: Path) -> None:
+    runs = runs_of(tmp_path, ",seed,base,ours\n0,0,90.1,91.9\n1,1,90.4,92.1\n")
+    assert {arm: values(of) for arm, of in runs.arms[""].items()} == EXPECTED
+
+
+def test_a_metric_may_be_a_column_of_its_own(tmp_path: Path) -> None:
+    text = "arm,seed,acc,loss\nbase,0,90.1,1\nbase,1,90.4,2\nours,0,91.9,3\nours,1,92.1,4\n"
+    runs = runs_of(tmp_path, text, metric="acc")
+    assert runs.measure == "acc"
+    assert values(runs.arms[""]["ours"]) == EXPECTED["ours"]
+
+
+def test_a_published_control_may_be_one_number(tmp_path: Path) -> None:
+    text = "arm,mean,std,n\nbase,90,0.2,5\nours,91,0.3,3\npixels,45.0,,1\n"
+    pixels = runs_of(tmp_path, text, controls=("pixels",)).arms[""]["pixels"]
+    assert isinstance(pixels, Moments)
+    assert (pixels.n, pixels.mean, math.isnan(pixels.std)) == (1, 45.0, True)
+
+
 def test_a_course_says_where_runs_ended(tmp_path: Path) -> None:
     runs = runs_of(tmp_path, SHAPES["a course"].replace("ours,1,2", "ours,1,3"))
     assert runs.last_steps == {("", "base"): {2.0}, ("", "ours"): {2.0, 3.0}}
@@ -105,6 +141,10 @@ REFUSED: dict[str, tuple[str, str, dict[str, object]]] = {
     "a share beside percents": (TIDY.replace("92.1", "0.921"), "line 5", {}),
     "a seed twice": (TIDY.replace("ours,1", "ours,0"), "line 5", {}),
     "a control that is nowhere": (TIDY, "control 'pixels'", {"controls": ("pixels",)}),
+    "a seed twice, as a float": (TIDY.replace("ours,1", "ours,0.0"), "line 5", {}),
+    "a seed for some": (TIDY.replace("ours,1", "ours,"), "line 5", {}),
+    "an arm without a name": (TIDY + ",3,1\n", "line 6: arm", {}),
+    "a metric that is no column": (TIDY, "column 'loss'", {"metric": "loss"}),
     "no other arm": ("arm,seed,value\nbase,0,1\nbase,1,2\n", "", {}),
     "several metrics": (
         "arm,seed,metric,value\nbase,0,a,1\nbase,0,b,1\nours,0,a,1\nours,0,b,1\n",
@@ -123,7 +163,7 @@ REFUSED: dict[str, tuple[str, str, dict[str, object]]] = {
     ),
     "a course without seeds": (
         "arm,epoch,value\nbase,1,1\nbase,2,2\nours,1,1\nours,2,2\n",
-        "column 'epoch'",
+        "line 2",
         {},
     ),
     "a short line": (TIDY + "ours,3\n", "line 6", {}),
