@@ -73,6 +73,9 @@ def main(words: Sequence[str]) -> int:
 def _judge(arguments: argparse.Namespace) -> int:
     from hypersphere.judging import findings, judged, page, prespecified, reading
 
+    for name in ("runs", "plan", "out"):
+        if getattr(arguments, name) == "":
+            raise HypersphereError(f"judge: {name}: must be a name (given: '')")
     plan = _plan(arguments)
     question = plan.question if plan else _question(arguments)
     runs = reading.read(Path(arguments.runs), _asked(arguments, question, plan))

@@ -21,6 +21,16 @@ LOGGED = re.compile(r"run-(?P<run>.+)-tag-(?P<tag>.+)")
 A_SEED = re.compile(r"(seed|run|trial|s)?[-_ ]?(?P<seed>[0-9]+)")
 """The name of a column with the values of one seed."""
 
+ABOUT_WANDB = (
+    *("ID", "Notes", "User", "Tags", "Created", "Runtime", "Sweep"),
+    *("_step", "_timestamp", "_runtime"),
+)
+ABOUT_MLFLOW = (
+    *("run_id", "experiment_id", "artifact_uri", "start_time", "end_time"),
+    *("Run ID", "Start Time", "Duration", "Source Type", "Source Name", "User"),
+)
+"""Columns of a tracker that are about a run, and never its value."""
+
 
 class Export(NamedTuple):
     """A table whose columns are known by the tracker that wrote it."""
@@ -32,6 +42,8 @@ class Export(NamedTuple):
     """Columns with the names of runs, in which an arm's name may stand before a seed."""
     others: Collection[str] = ()
     """Columns that never hold a value that is judged."""
+    is_of_runs: bool = False
+    """Whether each line is a run, so that a column of steps only says how long it was."""
 
 
 def of(sheet: Sheet) -> Export:
@@ -64,8 +76,8 @@ def wandb_table(sheet: Sheet) -> Export | None:
     """The table of runs of Weights & Biases: a line for each run, with its state, settings and last values."""
     if not {"Name", "State"} <= set(sheet.header):
         return None
-    about = ("ID", "Notes", "User", "Tags", "Created", "Runtime", "Sweep", "_step", "_timestamp")
-    return Export("the table of runs of Weights & Biases", sheet, ("Name",), (*about, "_runtime"))
+    source = "the table of runs of Weights & Biases"
+    return Export(source, sheet, ("Name",), ABOUT_WANDB, is_of_runs=True)
 
 
 def mlflow(sheet: Sheet) -> Export | None:
@@ -75,11 +87,10 @@ def mlflow(sheet: Sheet) -> Export | None:
         return None
     short = [one.removeprefix("metrics.").removeprefix("params.") for one in sheet.header]
     names = short if len(set(short)) == len(short) else sheet.header
-    about = ["run_id", "experiment_id", "artifact_uri", "start_time", "end_time", "Run ID"]
-    about += ["Start Time", "Duration", "Source Type", "Source Name", "User"]
-    about += [one for one in names if one.startswith("tags.")]
+    tags = [one for one in names if one.startswith("tags.")]
+    others = {*ABOUT_MLFLOW, *tags}
     run_names = tuple(one for one in ("Name", "tags.mlflow.runName") if one in names)
-    return Export("the runs of MLflow", sheet.renamed(names), run_names, about)
+    return Export("the runs of MLflow", sheet.renamed(names), run_names, others, is_of_runs=True)
 
 
 def tensorboard(sheet: Sheet) -> Export | None:

@@ -61,6 +61,8 @@ def read(path: Path, asked: Asked) -> Runs:
     if not export.sheet.lines:
         raise HypersphereError(f"{path}: has no run, only a header")
     columns = _columns(export.sheet, asked)
+    if export.is_of_runs and (step := columns.by_role.pop("step", "")):
+        export = export._replace(others={*export.others, step})
     table = _of_metric(export.sheet, columns, asked.metric)
     if asked.baseline in table.header:
         cells = list(_by_column(table, columns))

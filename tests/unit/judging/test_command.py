@@ -77,6 +77,8 @@ def test_lower_is_better_where_it_is_said(capsys: pytest.CaptureFixture[str]) ->
         (["--baseline", "nobody", "--out", "out"], "runs.csv"),
         (["--baseline", "base", "--test-size", "10"], ""),
         (["--baseline", "base", "--frobnicate"], "judge"),
+        (["--baseline", "base", "--out", ""], "judge: out"),
+        (["--plan", ""], "judge: plan"),
     ],
 )
 def test_wrong_arguments_are_one_sentence_and_nothing_is_written(

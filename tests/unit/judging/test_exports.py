@@ -37,6 +37,18 @@ def test_an_export_is_known_by_its_columns(source: str, tmp_path: Path) -> None:
     assert runs.lost.total() == ("chart" not in source)
 
 
+def test_runs_of_a_tracker_may_be_of_different_length_and_without_seeds(tmp_path: Path) -> None:
+    text = "Name,State,Group,epoch,acc\na,finished,base,99,90.1\nb,finished,base,100,90.4\n"
+    text += "c,finished,ours,100,91.9\nd,finished,ours,98,92.1\n"
+    (tmp_path / "runs.csv").write_text(text)
+    runs = read(tmp_path / "runs.csv", Asked("base"))
+    assert not runs.has_seeds
+    assert [list(values(of).values()) for of in runs.arms[""].values()] == [
+        [90.1, 90.4],
+        [91.9, 92.1],
+    ]
+
+
 def test_the_page_of_mlflow_has_other_columns(tmp_path: Path) -> None:
     text = (
         "Start Time,Duration,Run ID,Name,Source Type,Source Name,User,Status,seed,acc\n"
