@@ -63,11 +63,9 @@ class Shown(NamedTuple):
 def _source(name: str) -> str:
     """A template; a page and a picture are one line, so that those of their templates are joined."""
     text = (TEMPLATES / name).read_text(encoding="utf-8")
-    return (
-        text
-        if name.endswith((".md", ".txt", ".tex"))
-        else "".join(map(str.strip, text.splitlines()))
-    )
+    if name.endswith((".md", ".txt", ".tex")):
+        return text
+    return "".join(map(str.strip, text.splitlines()))
 
 
 ENVIRONMENT = jinja2.Environment(
@@ -310,7 +308,8 @@ def svg(shown: Shown) -> str:
         ends += [end for end in (one.effect, one.low, one.high) if math.isfinite(end)]
     least, most = min(ends), max(ends)
     step = tick_step(most - least)
-    least, most = step * math.floor(least / step), step * math.ceil(most / step)
+    least = step * math.floor(least / step)
+    most = max(step * math.ceil(most / step), least + step)
     names = [f"{one.arm}, {one.dataset}".rstrip(", ") for one in judged.effects]
     left = 12 + CHARACTER * max(map(len, names))
 

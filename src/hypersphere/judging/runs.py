@@ -20,6 +20,8 @@ LOST = ("diverged", "failed", "crashed", "killed")
 """Words in place of the value of a run that has none."""
 LIKE_SHARE = 2.0
 """A number below 1 is taken for a share if a hundred times of it is so near to the percents beside it."""
+MOST_POWER = 30
+"""No value is larger than this power of ten, and none but zero is smaller than its inverse."""
 Place = tuple[str, str]
 """A dataset and an arm."""
 
@@ -251,6 +253,10 @@ def numbers(
         number = numerals.read(text, mark)
         if number is None:
             raise HypersphereError(f"{table.file}: {place}: {_why_no_number(text)}")
+        if number and not -MOST_POWER <= number.adjusted() <= MOST_POWER:
+            raise HypersphereError(
+                f"{table.file}: {place}: is too large or too small (given: '{text}')"
+            )
         numbers.append(float(number))
     signed = [not set(PERCENT).isdisjoint(text) for text in stripped]
     if any(signed) and not all(signed):

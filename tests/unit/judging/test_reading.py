@@ -135,6 +135,8 @@ REFUSED: dict[str, tuple[str, str, dict[str, object]]] = {
     "one run": ("arm,seed,value\nbase,0,1\nbase,1,2\nours,0,3\n", "arm 'ours'", {}),
     "nan": (TIDY.replace("92.1", "nan"), "line 5: value", {}),
     "empty": (TIDY.replace("92.1", ""), "line 5: value", {}),
+    "too large": (TIDY.replace("92.1", "1e31"), "line 5: value", {}),
+    "too small": (TIDY.replace("92.1", "-1e-31"), "line 5: value", {}),
     "a unit": (TIDY.replace("92.1", "92.1s"), "line 5: value", {}),
     "text": (TIDY.replace("92.1", "good"), "line 5: value", {}),
     "percent beside a number without a sign": (TIDY.replace("92.1", "92.1%"), "line 2: value", {}),
