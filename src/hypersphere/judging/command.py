@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hypersphere import files
 from hypersphere.audit import numerals
 from hypersphere.audit.command import Arguments, in_a_sentence, parsed
 from hypersphere.errors import HypersphereError
@@ -71,6 +70,7 @@ def main(words: Sequence[str]) -> int:
 
 
 def _judge(arguments: argparse.Namespace) -> int:
+    from hypersphere import files
     from hypersphere.judging import findings, judged, page, prespecified, reading
 
     for name in ("runs", "plan", "out"):

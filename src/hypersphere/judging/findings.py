@@ -173,6 +173,6 @@ def _test_set(effects: Sequence[JudgedEffect]) -> Iterator[tuple[str, str]]:
         error = max(one.test_set_error for one in effects)
         yield (
             "test set",
-            f"Within {CRITICAL} standard errors of the test set's own ({error:.2g} for a difference, unpaired): "
-            f"{', '.join(inside)}. More seeds do not shrink this error.",
+            f"The size of the test set alone gives a difference a standard error of {error:.2g} (unpaired), which more "
+            f"seeds do not shrink. Within {CRITICAL} of it: {', '.join(inside)}.",
         )

@@ -90,4 +90,4 @@ def test_an_effect_within_the_error_of_the_test_set_is_said() -> None:
     assert kind == "test set"
     assert "near" in says
     assert "far" not in says
-    assert "0.4 " in says
+    assert "error of 0.4 (unpaired)" in says
