@@ -43,7 +43,8 @@ def of(judged: Judged) -> list[Finding]:
         says += _numbers(rows, judged.question.controls)
         says += _lost(rows)
         if judged.runs.has_seeds:
-            says += _seeds(compared)
+            lost = {row.arm: row.lost for row in rows}
+            says += _seeds(compared, lost)
         says += _steps(judged.runs.last_steps, dataset)
         says += _controls(rows)
         effects = [one for one in judged.effects if one.dataset == dataset]
@@ -84,7 +85,7 @@ def _lost(rows: Sequence[JudgedArm]) -> Iterator[tuple[str, str]]:
             yield "lost", f"{row.arm} lost {row.lost} of {runs}, which are in no mean."
 
 
-def _seeds(arms: Mapping[str, Sample]) -> Iterator[tuple[str, str]]:
+def _seeds(arms: Mapping[str, Sample], lost: Mapping[str, int]) -> Iterator[tuple[str, str]]:
     """Whether seeds are consecutive, and whether all arms have the same."""
     by_seeds: dict[tuple[object, ...], list[str]] = {}
     for arm, runs in arms.items():
@@ -100,7 +101,7 @@ def _seeds(arms: Mapping[str, Sample]) -> Iterator[tuple[str, str]]:
         numbers = [seed for seed in seeds if isinstance(seed, int)]
         if len(numbers) == len(seeds):
             for arm in named:
-                yield from _gaps(arm, numbers, moments(arms[arm]))
+                yield from _gaps(arm, numbers, lost[arm], moments(arms[arm]))
 
 
 def _order(seed: object) -> tuple[bool, int, str]:
@@ -117,18 +118,21 @@ def _listed(seeds: Sequence[object]) -> str:
     return ", ".join(map(str, seeds[:SHOWN])) + more
 
 
-def _gaps(arm: str, seeds: Sequence[int], of: Moments) -> Iterator[tuple[str, str]]:
-    """What it would have gained to choose these seeds among all of their span, where they are not consecutive."""
+def _gaps(arm: str, seeds: Sequence[int], lost: int, of: Moments) -> Iterator[tuple[str, str]]:
+    """What it would have gained to choose these seeds among all of their span, where they are not consecutive.
+
+    Runs that were lost may have the seeds between.
+    """
     span = seeds[-1] - seeds[0] + 1
     missing = span - len(seeds)
-    if not missing:
+    if missing <= lost:
         return
     says = f"The seeds of {arm} are not consecutive ({_listed(seeds)})."
     if span <= MOST_TRIED:
         gain = best_of(len(seeds), span) * of.std
         says += (
-            f" If they were the best {len(seeds)} of {span}, chance alone would have raised the mean by about "
-            f"{gain:.2g}."
+            f" If they were the best {len(seeds)} of {span}, chance alone would have improved the mean by "
+            f"about {gain:.2g}."
         )
     yield "seeds", says
 

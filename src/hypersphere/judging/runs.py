@@ -83,36 +83,61 @@ Run = tuple[str, str, str]
 """A dataset, an arm and a seed, or what stands for a seed."""
 
 
+class Ends(NamedTuple):
+    """The runs of a table, each by its last line with a value."""
+
+    cells: list[Cell]
+    lost: Counter[Place]
+    last_steps: dict[Place, set[float]]
+    """Empty if each run has one line."""
+
+
 def of_cells(table: Sheet, source: str, measure: str, cells: Sequence[Cell], asked: Asked) -> Runs:
     """The values of runs, each at its last step where there are several."""
     has_seeds = _have_seeds(table.file, cells, asked.controls)
+    ends = _ends(cells)
+    _refuse_twice(table.file, ends.cells)
+    texts = [(cell.line, measure, cell.text) for cell in ends.cells]
+    values = numbers(table, texts, asked.decimal)
+    _refuse_mixed(table.file, ends.cells, values)
+    arms = _by_arm(ends.cells, values)
+    check(table.file, arms, asked)
+    return Runs(table.file, source, measure, arms, ends.lost, has_seeds, ends.last_steps)
+
+
+def _by_arm(cells: Iterable[Cell], values: Iterable[float]) -> dict[str, dict[str, Sample]]:
+    """The values by seed, by dataset and arm; a run without a seed has its line in place of one."""
+    by_place: dict[Place, dict[object, float]] = {}
+    for cell, value in zip(cells, values, strict=True):
+        seed = _seed(cell.seed) if cell.seed else ("line", cell.line.number)
+        by_place.setdefault(cell.place, {})[seed] = value
+    arms: dict[str, dict[str, Sample]] = {}
+    for (dataset, arm), by_seed in by_place.items():
+        arms.setdefault(dataset, {})[arm] = by_seed
+    return arms
+
+
+def _ends(cells: Iterable[Cell]) -> Ends:
+    """Where each run ends. A run is lost if a line of it says so, or if none of several has a value."""
     by_run: dict[Run, list[Cell]] = defaultdict(list)
     for at, cell in enumerate(cells):
-        is_course = bool(cell.step) and bool(cell.seed)
-        key = cell.seed if is_course else f"cell {at}"
+        has_course = bool(cell.step) and bool(cell.seed)
+        key = cell.seed if has_course else f"cell {at}"
         by_run[*cell.place, key].append(cell)
-    has_course = any(len(of_run) > 1 for of_run in by_run.values())
+    several = any(len(of_run) > 1 for of_run in by_run.values())
     lost: Counter[Place] = Counter()
     last_steps: dict[Place, set[float]] = defaultdict(set)
     whole = []
-    for of_run in by_run.values():
-        last = None if any(cell.is_lost for cell in of_run) else _last(of_run)
+    for (dataset, arm, _), of_run in by_run.items():
+        says_so = any(cell.is_lost for cell in of_run)
+        last = None if says_so else _last(of_run)
         if last is None:
-            lost[of_run[0].place] += 1
+            lost[dataset, arm] += 1
             continue
         whole.append(last)
-        if has_course:
-            last_steps[last.place].add(_step(last))
-    _refuse_twice(table.file, whole)
-    values = numbers(table, [(cell.line, measure, cell.text) for cell in whole], asked.decimal)
-    _refuse_mixed(table.file, whole, values)
-    arms: dict[str, dict[str, dict[object, float]]] = {}
-    for cell, value in zip(whole, values, strict=True):
-        of_arm = arms.setdefault(cell.dataset, {}).setdefault(cell.arm, {})
-        of_arm[_seed(cell.seed) if cell.seed else ("line", cell.line.number)] = value
-    samples: dict[str, dict[str, Sample]] = {name: {**of} for name, of in arms.items()}
-    check(table.file, samples, asked)
-    return Runs(table.file, source, measure, samples, lost, has_seeds, last_steps)
+        if several:
+            last_steps[dataset, arm].add(_step(last))
+    return Ends(whole, lost, last_steps)
 
 
 def _have_seeds(file: Path, cells: Sequence[Cell], controls: Sequence[str]) -> bool:
@@ -245,27 +270,39 @@ def numbers(
 ) -> list[float]:
     """The numbers of a column, in one unit and with one mark before decimals."""
     stripped = [PLUS_OR_MINUS.split(text, maxsplit=1)[0] for _, _, text in texts]
-    where = [f"line {line.number}: {column}" for line, column, _ in texts]
-    written = [Written(place, text) for place, text in zip(where, stripped, strict=True) if text]
+    places = [f"line {line.number}: {column}" for line, column, _ in texts]
+    placed = list(zip(places, stripped, strict=True))
+    written = [Written(place, text) for place, text in placed if text]
     mark = decimal or numerals.convention(str(table.file), written, table.has_points)
-    numbers = []
-    for place, text in zip(where, stripped, strict=True):
-        number = numerals.read(text, mark)
-        if number is None:
-            raise HypersphereError(f"{table.file}: {place}: {_why_no_number(text)}")
-        if number and not -MOST_POWER <= number.adjusted() <= MOST_POWER:
-            raise HypersphereError(
-                f"{table.file}: {place}: is too large or too small (given: '{text}')"
-            )
-        numbers.append(float(number))
-    signed = [not set(PERCENT).isdisjoint(text) for text in stripped]
-    if any(signed) and not all(signed):
-        bare, percent = signed.index(False), signed.index(True)
+    values = [_number(f"{table.file}: {place}", text, mark) for place, text in placed]
+    _refuse_other_signs(table.file, placed)
+    return values
+
+
+def _number(place: str, text: str, mark: str) -> float:
+    """The number of one text, of a size that can be compared with others."""
+    number = numerals.read(text, mark)
+    if number is None:
+        raise HypersphereError(f"{place}: {_why_no_number(text)}")
+    if number and not -MOST_POWER <= number.adjusted() <= MOST_POWER:
+        raise HypersphereError(f"{place}: is too large or too small (given: '{text}')")
+    return float(number)
+
+
+def _refuse_other_signs(file: Path, placed: Iterable[tuple[str, str]]) -> None:
+    """Refuse numbers with a percent sign beside numbers without."""
+    bare: tuple[str, str] | None = None
+    signed: tuple[str, str] | None = None
+    for place, text in placed:
+        if set(PERCENT).isdisjoint(text):
+            bare = bare or (place, text)
+        else:
+            signed = signed or (place, text)
+    if bare and signed:
+        place, text = bare
         raise HypersphereError(
-            f"{table.file}: {where[bare]}: '{stripped[bare]}' lacks the % of '{stripped[percent]}'; write all numbers "
-            "in one unit"
+            f"{file}: {place}: '{text}' lacks the % of '{signed[1]}'; write all numbers in one unit"
         )
-    return numbers
 
 
 def _why_no_number(text: str) -> str:

@@ -36,6 +36,13 @@ def test_seeds_that_look_picked_are_named_with_what_picking_would_gain() -> None
     assert f"{findings.best_of(3, 40):.2g}" in found["seeds"]
 
 
+def test_a_lost_run_may_have_the_seed_between() -> None:
+    found = said(
+        BASE, {"base": EVEN, "ours": {0: 90.0, 1: 91.0, 3: 92.0}}, lost=Counter({("", "ours"): 1})
+    )
+    assert [says for _, says in found if "consecutive" in says] == []
+
+
 def test_seeds_that_lie_far_apart_do_not_tell_how_many_were_tried() -> None:
     apart = {1: 92.0, 42: 93.0, 2026: 94.0}
     found = said(BASE, {"base": apart, "ours": apart})
