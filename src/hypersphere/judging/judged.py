@@ -40,7 +40,9 @@ FLOORED: Mapping[tuple[bool, bool], Floored] = {
     (True, True): "both",
 }
 """By whether the arm and the baseline are not shown to be above a control."""
-NOTHING_VARIES = "no two runs differ, so that nothing tells how large chance is"
+NOTHING_VARIES = (
+    "runs, or their differences in pairs, are all equal, so that nothing tells how large chance is"
+)
 LOST_TOO_MANY = "an arm lost more of its runs than the rules allow"
 NO_SHARED_SEEDS = "fewer than two seeds are in both arms, so that there are no pairs to compare"
 
@@ -109,9 +111,10 @@ class JudgedEffect(NamedTuple):
     power: float
     """The probability with which this test finds a true effect of one margin; nan without a margin."""
     runs_to_see: float
-    """Runs an arm that find a true effect of one margin, else as large as this one, with 80 %; nan: too many."""
+    """Runs an arm that find a true effect of one margin, else as large as this one, with 80 %; nan: too many, or of
+    pairs."""
     runs_to_equate: float
-    """Runs an arm that show two equal arms to be equal within the margin, with 80 %; nan: no margin, or too many."""
+    """Runs an arm that show two equal arms to be equal within the margin, with 80 %; nan likewise, or without one."""
     n_pairs: int
     correlation: float
     """Over the seeds of both arms: pairing gains where it is high."""
@@ -211,7 +214,8 @@ def _effect(
     if any(one.lost > by.most_diverged * (one.lost + one.n) for one in (arm, baseline)):
         answer, why = UNDECIDED, LOST_TOO_MANY
     sought = question.margin or row["effect"]
-    spread = math.sqrt((arm.std**2 + baseline.std**2) / 2)
+    # of arms that are not paired; how much pairing gains is another study's to say
+    spread = math.nan if question.paired else math.sqrt((arm.std**2 + baseline.std**2) / 2)
     return JudgedEffect(
         dataset=arm.dataset,
         arm=arm.arm,

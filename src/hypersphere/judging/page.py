@@ -29,6 +29,7 @@ from hypersphere.judging.judged import (
 )
 from hypersphere.report.numbers import interval, number, signed
 from hypersphere.report.tex import escape
+from hypersphere.statistics.effects import PAIRED
 from hypersphere.wording import counted
 
 TEMPLATES = Path(__file__).with_name("templates")
@@ -121,7 +122,7 @@ def sentence(judged: Judged, one: JudgedEffect) -> str:
         within = interval(one.low_equal, one.high_equal, digits, None)
         return f"{one.arm} equals {baseline}{where} within {margin}: {effect} {within} (90 %, n = {_n(one)})."
     within = interval(one.low, one.high, digits, None)
-    size_and_p = [f"n = {_n(one)}"]
+    size_and_p = [f"n = {_n(one)}{' pairs' if one.test == PAIRED else ''}"]
     if not math.isnan(one.p_holm):
         size_and_p.append(f"Holm {p_value(one.p_holm)}")
     numbers = f"{effect} {within} ({'; '.join(size_and_p)})"

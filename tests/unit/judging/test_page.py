@@ -23,7 +23,8 @@ NAMES = ("base", "ours_<b>&", "a|b")
 def shown(question: Question, **about: object) -> page.Shown:
     arms: dict[str, Sample] = {"base": BASE}
     arms["ours_<b>&"] = {seed: value + 2 for seed, value in BASE.items()}
-    arms["a|b"] = {seed: value + 0.1 for seed, value in BASE.items()}
+    noise = (0.12, 0.08, 0.08, 0.12)
+    arms["a|b"] = {seed: BASE[seed] + more for seed, more in enumerate(noise)}
     runs = Runs(Path("r.csv"), "a table", "acc", {"c_1": arms}, Counter(), True, {})
     by_rules = judged.judge(runs._replace(**about), question, judged.rules())
     return page.Shown(by_rules, findings.of(by_rules))
@@ -47,6 +48,9 @@ def test_an_undecided_effect_says_how_many_runs_would_tell() -> None:
     undecided = page.sentence(*both(Question("base", margin=0.1)))
     assert "runs an arm find a true effect of 0.1 with 80 %" in undecided
     assert "show equal arms to be equal" in undecided
+    paired = page.sentence(*both(Question("base", margin=0.01, paired=True)))
+    assert "(n = 4 pairs; Holm p" in paired
+    assert "runs an arm" not in paired
     assert "if it is true" in page.sentence(*both(Question("base")))
 
 
