@@ -21,6 +21,7 @@ from hypersphere.audit import table as audit_table
 from hypersphere.config import bare_code, claims, registry, rules, texts, validation
 from hypersphere.config import plan as planning
 from hypersphere.errors import HypersphereError
+from hypersphere.judging import reading as judged_runs
 from hypersphere.provenance import data_files, sources, tables
 from hypersphere.wording import counted, replace_between
 
@@ -262,6 +263,10 @@ READERS: dict[str, tuple[str, Callable[[Path], object]]] = {
     ),
     "a module": ("import os\nX = os.sep\n", lambda path: sources._parse.__wrapped__(path, "m", 0)),
     "an audited table": ("where,row,mean\nt,a,90.1\n", audit_table.read),
+    "judged runs": (
+        "arm,value\na,1\na,2\nb,1\nb,2\n",
+        lambda path: judged_runs.read(path, judged_runs.Asked("a")),
+    ),
     "audited sentences": ("t: a is best", lambda path: audit_command.sentences(path, {"t"})),
 }
 """Readers of files that people write, and a file that each reads."""

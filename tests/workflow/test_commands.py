@@ -32,7 +32,7 @@ CANNOT = (
         "hypersphere retrain",
         "make site",
     ),
-    *("make verify RERUN", "hypersphere verify", "hypersphere audit"),
+    *("make verify RERUN", "hypersphere verify", "hypersphere audit", "hypersphere judge"),
     *(
         "hypersphere campaign",
         "hypersphere rehearse",

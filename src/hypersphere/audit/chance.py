@@ -29,8 +29,12 @@ def floor(cell: Cell) -> float:
     """The binomial standard error of an accuracy, in points; nan for an unknown test set, or no accuracy."""
     if not cell.n_test or not 0 <= cell.mean <= 100:
         return math.nan
-    accuracy = float(cell.mean)
-    return math.sqrt(accuracy * (100 - accuracy) / cell.n_test)
+    return binomial_error(float(cell.mean), cell.n_test)
+
+
+def binomial_error(accuracy: float, n_test: int) -> float:
+    """The standard error, in points, that ``n_test`` random examples give to an accuracy in percent."""
+    return math.sqrt(accuracy * (100 - accuracy) / n_test)
 
 
 def deviation(cell: Cell) -> float | None:

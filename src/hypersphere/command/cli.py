@@ -27,6 +27,7 @@ from hypersphere.config.run import Run, read
 from hypersphere.config.validation import DocumentName, Strict, check_name, not_one_of, validate
 from hypersphere.errors import DamagedError, HypersphereError
 from hypersphere.file_names import MANIFEST
+from hypersphere.judging import command as judging
 from hypersphere.provenance import stop
 from hypersphere.wording import counted
 
@@ -422,7 +423,8 @@ def parser() -> tuple[argparse.ArgumentParser, Mapping[str, argparse.ArgumentPar
     )
     top.add_argument("--version", action="version", version=f"%(prog)s {version()}")
     subparsers = top.add_subparsers(dest="command", metavar="COMMAND", required=True, help=EACH)
-    helps = audit.COMMANDS | {name: about["help"] for name, about in COMMANDS.items()}
+    helps = audit.COMMANDS | judging.COMMANDS
+    helps |= {name: about["help"] for name, about in COMMANDS.items()}
     for wanted, names in GROUPS.items():
         lines = [f"{name:<10} {helps[name]}" for name in names]
         top.add_argument_group(wanted, "\n".join(lines))
@@ -444,6 +446,7 @@ def parser() -> tuple[argparse.ArgumentParser, Mapping[str, argparse.ArgumentPar
                 given["type"] = reader(given["type"], f"{name}: {flag}")
             subparser.add_argument(flag, **given)
     audit.add(subparsers)
+    judging.add(subparsers)
     return top, subparsers.choices
 
 
@@ -463,6 +466,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             raise HypersphereError(f"command: {not_one_of(words[0], commands)}")
         if words[0] in audit.COMMANDS:
             return audit.main(words)
+        if words[0] in judging.COMMANDS:
+            return judging.main(words)
         run(**vars(top.parse_args(words)))
     except HypersphereError as error:
         print(f"hypersphere: {error}", file=sys.stderr)

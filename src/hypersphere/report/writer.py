@@ -3,7 +3,6 @@
 import html
 import importlib
 import re
-import unicodedata
 from collections.abc import Iterable
 from itertools import chain
 from typing import Any
@@ -17,53 +16,8 @@ from hypersphere.provenance.manifest import seal
 from hypersphere.report import entries, studies
 from hypersphere.report.artifact import Context, Grid, Head, Points, Shown, Text
 from hypersphere.report.results import Results
+from hypersphere.report.tex import escape
 
-_TEX = r"""
-\ \textbackslash{}
-~ \textasciitilde{}
-^ \textasciicircum{}
-& \&
-% \%
-$ \$
-# \#
-_ \_
-{ \{
-} \}
-< $<$
-> $>$
-| $|$
-[ {[}
-] {]}
-– --
-— ---
-“ ``
-” ''
-‘ `
-’ '
-… \dots{}
-− $-$
-± $\pm$
-× $\times$
-· $\cdot$
-→ $\to$
-∞ $\infty$
-≤ $\le$
-≥ $\ge$
-≠ $\ne$
-≈ $\approx$
-∈ $\in$
-√ $\surd$
-‖ $\|$
-° $^\circ$
-² $^2$
-³ $^3$
-₀ $_0$
-₁ $_1$
-₂ $_2$
-"""
-"""Characters, each with what TeX writes for it."""
-_TEX_OF = {"\n": " ", "\N{NO-BREAK SPACE}": "~"}
-_TEX_OF |= dict(line.split(" ", 1) for line in _TEX.strip().splitlines())
 _MARKDOWN = str.maketrans({"|": "&#124;", "*": "&#42;", "`": "&#96;", "\n": " "})
 _NUMERIC = re.compile(r"[\[(+−]?\d.*|[–]?|not run|diverge[ds]|baseline")
 
@@ -217,19 +171,6 @@ def _tex_rows(grid: Grid) -> list[list[str]]:
             rows.append([*blank, *(text and f"\\footnotesize {text}" for text in second)])
         above = line.control
     return rows
-
-
-def escape(text: str) -> str:
-    """Text without TeX commands. Characters that pdfTeX's fonts lack are written as mathematics."""
-    escaped = ""
-    for character in text:
-        name = unicodedata.name(character, "").split()
-        if name[:1] == ["GREEK"] and "LETTER" in name:
-            letter = name[-1].replace("LAMDA", "LAMBDA")
-            escaped += f"$\\{letter.title() if 'CAPITAL' in name else letter.lower()}$"
-        else:
-            escaped += _TEX_OF.get(character, character)
-    return escaped
 
 
 def _is_number(cell: Text) -> bool:

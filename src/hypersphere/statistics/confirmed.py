@@ -18,7 +18,7 @@ from hypersphere.config.rules import Rules
 from hypersphere.config.study import CHECKS, PRINTED, TIMES, TUNING
 from hypersphere.provenance import likeness, tables
 from hypersphere.provenance.tables import Row
-from hypersphere.statistics import answers, effects, measure
+from hypersphere.statistics import answers, effects, effects_table, measure
 from hypersphere.statistics.effects import WELCH
 
 DRAWS = 2000
@@ -155,7 +155,9 @@ def _answer(
         return "unclear"
     document = plan.config.papers[paper]
     values: effects.Arms = {}
-    for alike in effects.arms(judged["measurements"], document.measured[study].points).values():
+    for alike in effects_table.arms(
+        judged["measurements"], document.measured[study].points
+    ).values():
         values |= alike
     rule = answers.rule_of(document.studies[study].answers, plan.config.answers_file(paper), study)
     return answers.of_study(rule, compared, values, rules)

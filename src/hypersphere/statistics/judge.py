@@ -21,7 +21,8 @@ from hypersphere.config.rules import Answer, Rules, Verdict
 from hypersphere.provenance import columns, exact, likeness, tables
 from hypersphere.provenance.manifest import check_tidy
 from hypersphere.statistics import claim_rows, confirmed, gather, measure, verdicts
-from hypersphere.statistics.effects import ENOUGH, Pooled, arms, layout, pool, pool_for
+from hypersphere.statistics.effects import ENOUGH, Pooled, pool, pool_for
+from hypersphere.statistics.effects_table import arms, layout
 from hypersphere.t_test import mean_interval, spread
 from hypersphere.wording import counted
 

@@ -23,7 +23,7 @@ from hypersphere.provenance import columns, tables
 from hypersphere.provenance import pictures as png
 from hypersphere.provenance.columns import DISTRIBUTION, PICTURES, POINTS
 from hypersphere.provenance.manifest import check_evaluation
-from hypersphere.statistics import effects, gather
+from hypersphere.statistics import effects_table, gather
 
 QUANTILES = np.linspace(0, 1, 101)
 """Levels at which the distribution over images is stored."""
@@ -118,7 +118,7 @@ def judged_tables(plan: Plan, paper: str, artifact: str, rules: Rules) -> dict[s
     measured = pd.DataFrame(rows, columns=list(columns.MEASUREMENTS)).astype(KINDS)
     seeds = Counter(cell.text for cell in cells)  # also of those that are missing
     summary = gather.summary(measured, rules.confidence, seeds, measurer.repeated)
-    compared = effects.of_artifact(measured, declared, seeds, rules)
+    compared = effects_table.of_artifact(measured, declared, seeds, rules)
     has_floor = summary.set_index("coordinates")["floor"] != ""
     arms = zip(compared["coordinates"], compared["baseline"], strict=True)
     compared["floored"] = [FLOORED[has_floor[arm], has_floor[other]] for arm, other in arms]

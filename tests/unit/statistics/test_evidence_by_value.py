@@ -19,6 +19,7 @@ from hypersphere.provenance import columns
 from hypersphere.statistics import (
     best_evidence,
     effects,
+    effects_table,
     false_calls,
     judged_records,
     ladder,
@@ -140,7 +141,7 @@ def test_a_spread_is_borrowed_unless_the_others_vary_less() -> None:
 )
 def test_a_layout_is_what_differs_by_training_alone(point: str, alike: bool) -> None:
     first = parse("method=m;variant=a;dataset=d;measure=knn_top1", "here")
-    assert (effects.layout(first) == effects.layout(parse(point, "here"))) == alike
+    assert (effects_table.layout(first) == effects_table.layout(parse(point, "here"))) == alike
 
 
 TWO: dict[str, Any] = {
@@ -168,7 +169,7 @@ def of_artifact(values: dict[str, list[float | None]], **declared: Any) -> dict[
     ]
     artifact = Measured.model_validate(TWO | declared)
     seeds = {point.text: 4 for point in artifact.points} | {at(epoch=100): 5}
-    found = effects.of_artifact(pd.DataFrame(rows), artifact, seeds, RULES)
+    found = effects_table.of_artifact(pd.DataFrame(rows), artifact, seeds, RULES)
     return {row["coordinates"]: row for row in found.to_dict("records")}
 
 
@@ -215,7 +216,7 @@ def test_equivalence_is_strict_at_both_ends(shift: float) -> None:
 
 def test_what_counts_as_the_same_encoders() -> None:
     point = parse("method=m;variant=a;dataset=d;measure=knn_top1;epoch=5", "here")
-    same = effects._of_same_encoders
+    same = effects_table._of_same_encoders
     assert same(point, in_order(point | {"measure": "linear_top1", "target": "t"}))
     for other in ({"epoch": 6}, {"variant": "b"}, {"dataset": "e"}, {"objective.temperature": 1.0}):
         assert not same(point, in_order(point | other))
