@@ -33,7 +33,7 @@ CLAIMS = [
     claim("norms.holds", **THEOREM),
     claim("norms.fails", **THEOREM),
 ]
-HOURS = price.Hours({("norms", "epochs"): 4.0, ("norms", "table5"): 9.0}, {"norms.gain": 0.5})
+HOURS = price.Hours({("norms", "epochs"): 4.0, ("norms", "table5"): 9.0}, {"norms.gain": 0.5}, 0.0)
 
 
 @pytest.fixture
