@@ -43,7 +43,9 @@ def build(name: str, arguments: Mapping[str, Any], stem: Stem | None, seed: int 
     library, colon, model = name.partition(":")
     if stem is not None and (library not in ("torchvision", "solo") or model not in DEPTHS):
         known = " and ".join(f"torchvision:{one}" for one in DEPTHS)
-        raise HypersphereError(f"--stem: is for {known}, and for those of solo (given: {name})")
+        raise HypersphereError(
+            f"--stem: is for {known}, and solo with the same names (given: {name})"
+        )
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         try:
@@ -109,7 +111,10 @@ def _timm(model: str, arguments: dict[str, Any], stem: Stem | None) -> nn.Module
 
 
 def _lightly(model: str, arguments: dict[str, Any], stem: Stem | None) -> nn.Module:
-    """lightly's ResNet for 32 x 32 images without its linear layer, and with the mean over places, as in its guides."""
+    """lightly's ResNet for 32 x 32 images as its guides train it: its layers but the linear one, then a mean over places.
+
+    The ReLU after the first batch norm is not a layer there, so that no such encoder has it.
+    """
     models = importlib.import_module("lightly.models")
     network = models.ResNetGenerator(model, **arguments)
     *parts, _ = network.children()
