@@ -150,10 +150,10 @@ def subject_of(asked: Asked, side: int) -> Subject:
 def normalisation_of(text: str) -> Normalisation | None:
     """The normalisation of a name, or of six numbers: mean and deviation of red, green and blue, by commas."""
     option = "--normalisation"
-    numbers = text.split(",")
-    if len(numbers) == 1:
+    if "," not in text:
         check_name(text, encoders.NORMALISATIONS, option)
         return encoders.NORMALISATIONS[text]
+    numbers = settings.parse([f"{option}=[{text}]"])[option]
     if len(numbers) != 2 * CHANNELS:
         raise HypersphereError(f"{option}: must be a name or six numbers (given: '{text}')")
     values = {"mean": numbers[:CHANNELS], "std": numbers[CHANNELS:]}

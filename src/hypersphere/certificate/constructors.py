@@ -111,7 +111,7 @@ def _timm(model: str, arguments: dict[str, Any], stem: Stem | None) -> nn.Module
 
 
 def _lightly(model: str, arguments: dict[str, Any], stem: Stem | None) -> nn.Module:
-    """lightly's ResNet for 32 x 32 images as its guides train it: its layers but the linear one, then a mean over places.
+    """lightly's ResNet for 32 x 32 images as its guides train it: its layers, with a mean over places as the last.
 
     The ReLU after the first batch norm is not a layer there, so that no such encoder has it.
     """

@@ -7,6 +7,7 @@ from hypersphere import files
 from hypersphere.config.run import Component, Dataset
 from hypersphere.config.validation import not_one_of
 from hypersphere.datasets import store
+from hypersphere.datasets.training_sizes import stated
 from hypersphere.datasets.types import TEST
 from hypersphere.errors import HypersphereError
 
@@ -34,9 +35,10 @@ def find(name: str, size: int | None, data_root: Path | None) -> Images:
         size: the side to which the images of a folder are resized.
     """
     if name in KNOWN:
-        about = KNOWN[name]
-        source = Component(**about["source"])
-        return Images(Dataset(name=name, source=source), about["side"], data_root)
+        dataset = Dataset(name=name, source=Component(**KNOWN[name]["source"]))
+        size_of_it = stated(dataset)
+        assert size_of_it is not None  # a test looks at each that is known
+        return Images(dataset, int(size_of_it.side), data_root)
     folder = Path(name).expanduser()
     if not folder.is_dir():
         raise HypersphereError(f"{OPTION}: {not_one_of(name, KNOWN)}, and there is no such folder")

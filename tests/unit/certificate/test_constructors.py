@@ -42,8 +42,8 @@ def test_torchvision_s_features_are_what_its_classifier_sees(name: str) -> None:
 
 
 def test_every_classifier_of_torchvision_is_taken_away_or_refused_in_a_sentence() -> None:
-    """Of the first model of each family, on no device. Heads that only training uses (``aux``) may stay."""
-    families = {}
+    """Of one model of each family, on no device where it allows that. Heads that only training uses may stay (aux)."""
+    families = {"torchvision.models.regnet": "regnet_x_400mf"}
     for name in torchvision.models.list_models(module=torchvision.models):
         families.setdefault(torchvision.models.get_model_builder(name).__module__, name)
     assert len(families) > 15
@@ -51,7 +51,7 @@ def test_every_classifier_of_torchvision_is_taken_away_or_refused_in_a_sentence(
     for name in families.values():
         slow = {"init_weights": False} if name in ("googlenet", "inception_v3") else {}
         try:
-            with torch.device("meta"):
+            with torch.device("cpu" if name.startswith("regnet") else "meta"):
                 network = build(f"torchvision:{name}", slow, None)
         except HypersphereError as error:
             assert "its classifier is not linear" in str(error)  # noqa: PT017
