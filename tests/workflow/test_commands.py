@@ -30,7 +30,7 @@ CANNOT = (
         "hypersphere retrain",
         "make site",
     ),
-    *("make verify RERUN", "hypersphere verify", "hypersphere audit"),
+    *("make verify RERUN", "hypersphere verify", "hypersphere audit", "hypersphere probe"),
     *(
         "hypersphere campaign",
         "hypersphere rehearse",

@@ -37,8 +37,10 @@ SHOWN = 3
 """How many of the names that differ a sentence shows."""
 LONGEST = 120
 """Characters of a library's complaint that a sentence repeats."""
-FORBIDDEN = re.compile(r"Unsupported (?:global: GLOBAL|class|operand) (\S+)")
+FORBIDDEN = re.compile(r"Unsupported (?:global: GLOBAL|class) (\S+)")
 """How torch says which object of a pickle it would have to run code for."""
+NEEDS_CODE = "Weights only load failed"
+"""How torch begins where it does not say which."""
 COUNTER = "num_batches_tracked"
 """A buffer of batch norm that old files lack, and that is not used in evaluation mode."""
 
@@ -120,6 +122,8 @@ def _complaint(error: Exception) -> str:
         name = forbidden[1].strip("'\"`")
         advice = "save its state_dict alone, if you trust it"
         return f"holds {name}, which cannot be read without running code; {advice}"
+    if NEEDS_CODE in str(error):
+        return "is not a file of weights that can be read without running code"
     first = re.split(r"\n|(?<=\w)\. ", str(error).strip())[0][:LONGEST]
     return f"is not a file of weights ({unwrapped(first) or type(error).__name__})"
 

@@ -50,26 +50,34 @@ def interval(accuracy: Record, places: int = 1) -> str:
 
 
 def said(record: Record) -> list[str]:
-    """Each claim with what is found, a sentence each; without a claim, what is found."""
+    """Each claim with what is found, a sentence each, or what is found; then whether it is more than controls reach."""
     found = record["accuracies"][ENCODER]
     sentences = []
     for claim in record["claims"]:
         name, text = claim["measure"], claim["claimed"]
         places = max(1, len(text.partition(".")[2]))
-        of_it = interval(found[name], places)
-        sentences.append(
-            f"{LABELS[name]}: {text} claimed, {of_it} found. The claim lies {claim['verdict']}."
-        )
+        both = f"{text} claimed, {interval(found[name], places)} found"
+        sentences.append(f"{_capital(name)}: {both}. The claim lies {claim['verdict']}.")
     if not sentences:
-        sentences = [f"{LABELS[name]}: {interval(one)} %." for name, one in found.items()]
+        sentences = [f"{_capital(name)}: {interval(one)} percent." for name, one in found.items()]
     for name, controls in record["not_above"].items():
-        if controls:
-            above = " or ".join(_named(control) for control in controls)
-            sentences.append(f"The {LABELS[name]} is not shown to be above {above}.")
+        level = [_named(control) for control in controls]
+        above = [_named(control) for control in (UNTRAINED, PIXELS) if control not in controls]
+        if above:
+            sentences.append(f"The {LABELS[name]} is above {' and '.join(above)}.")
+        if level:
+            sentences.append(f"The {LABELS[name]} is not shown to be above {' or '.join(level)}.")
     return sentences
 
 
+def _capital(name: str) -> str:
+    """A measure at the beginning of a sentence."""
+    label = LABELS[name]
+    return label if label.startswith("k") else label.capitalize()
+
+
 def _named(control: str) -> str:
+    """A control in a sentence."""
     return "the untrained network" if control == UNTRAINED else control
 
 

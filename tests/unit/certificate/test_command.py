@@ -1,6 +1,8 @@
 """``hypersphere probe`` from an empty folder: what it writes, its exit status, and what it refuses before it writes."""
 
 import json
+import re
+import shlex
 import xml.etree.ElementTree as ET
 from collections.abc import Callable
 from html.parser import HTMLParser
@@ -17,6 +19,7 @@ from hypersphere.command import cli
 from hypersphere.encoders.resnet8 import resnet8
 from hypersphere.provenance import stop
 
+ROOT = Path(__file__).parents[3]
 Typed = Callable[..., tuple[int, str, str]]
 OURS = ("--model", "hypersphere:resnet8", "--arguments", "width=4")
 
@@ -87,6 +90,25 @@ def test_a_plain_state_dict_of_ours_becomes_a_certificate(typed: Typed) -> None:
     assert second["checkpoint"] == record["checkpoint"]
     # the file, and nothing of where it lies
     assert str(Path.cwd()) not in json.dumps(record)
+
+
+@pytest.mark.long
+def test_the_page_s_first_commands_say_what_it_says(typed: Typed) -> None:
+    """In an empty folder. Numbers differ between processors: the sentences around them do not."""
+    text = (ROOT / "docs" / "probe.md").read_text(encoding="utf-8")
+    first = text.split("```")[1].strip().splitlines()
+    program, words = shlex.split(first[0])[2], shlex.split(first[1])[2:]
+    exec(program, {})
+    status, said, _ = typed(*words)
+    assert status == 1
+    shown = [
+        line.removeprefix("> ").removesuffix("<br>")
+        for line in text.splitlines()
+        if line.startswith("> ")
+    ]
+    without = re.compile(r"[\d.]+ \[[\d., ]+\]")
+    for sentence in shown:
+        assert without.sub("…", sentence) in without.sub("…", said)
 
 
 def test_the_picture_has_an_interval_for_each_number_and_a_cross_for_each_claim(
