@@ -53,7 +53,7 @@ class Weights(NamedTuple):
 
 
 class Fit(NamedTuple):
-    """How a file's names became those of a network."""
+    """How a file's names became the network's names."""
 
     prefix: str
     """What stood before each name."""

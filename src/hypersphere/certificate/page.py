@@ -83,6 +83,8 @@ def _named(control: str) -> str:
 
 def repeated(record: Record) -> str:
     """How many test images are training images, too."""
+    if record["images"]["repeated"] is None:
+        return "An earlier version prepared the images, and did not count repeated ones."
     test = record["images"]["repeated"]["splits"]["test"]
     images, shared = test["images"], test["in_train"]
     where = "among the training images too, byte for byte."

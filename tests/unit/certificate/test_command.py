@@ -125,6 +125,21 @@ def test_the_picture_has_an_interval_for_each_number_and_a_cross_for_each_claim(
     assert float(cross.attrib["d"][1:].split()[0]) == page.LEFT + page.WIDTH / 2 - 5
 
 
+@pytest.mark.parametrize(
+    ("shared", "sentence"),
+    [
+        (0, "None of the 1,000 test images is among the training images too, byte for byte."),
+        (1, "1 of the 1,000 test images is among the training images too, byte for byte."),
+        (12, "12 of the 1,000 test images are among the training images too, byte for byte."),
+        (None, "An earlier version prepared the images, and did not count repeated ones."),
+    ],
+)
+def test_repeated_images_are_said(shared: int | None, sentence: str) -> None:
+    test = {"splits": {"test": {"images": 1000, "in_train": shared}}}
+    repeated = None if shared is None else test
+    assert page.repeated({"images": {"repeated": repeated}}) == sentence
+
+
 def test_the_same_weights_under_another_seed_s_start_are_told_from_it(typed: Typed) -> None:
     """The untrained network is drawn anew; a checkpoint of that very draw is level with it."""
     torch.manual_seed(0)
