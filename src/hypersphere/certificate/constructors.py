@@ -22,6 +22,11 @@ Stem = Literal["cifar", "max_pool", "imagenet"]
 OPTION = "--model"
 DEPTHS: Mapping[str, Literal[18, 50]] = {"resnet18": 18, "resnet50": 50}
 """The ResNets whose stem can be chosen."""
+STEMS: Mapping[str, tuple[Stem, ...]] = {
+    "torchvision": ("cifar", "max_pool", "imagenet"),
+    "solo": ("cifar",),
+}
+"""The stems to choose from, by library."""
 HEADS = ("fc", "classifier", "heads", "head")
 """Where torchvision's models have their classifier, whose last linear layer is taken away."""
 LONGEST = 160
@@ -41,11 +46,10 @@ def build(name: str, arguments: Mapping[str, Any], stem: Stem | None, seed: int 
         HypersphereError: there is no such library, model or function, or it refuses its arguments.
     """
     library, colon, model = name.partition(":")
-    if stem is not None and (library not in ("torchvision", "solo") or model not in DEPTHS):
-        known = " and ".join(f"torchvision:{one}" for one in DEPTHS)
-        raise HypersphereError(
-            f"--stem: is for {known}, and solo with the same names (given: {name})"
-        )
+    if stem is not None and (model not in DEPTHS or stem not in STEMS.get(library, ())):
+        fitting = " and ".join(f"{one} ({', '.join(stems)})" for one, stems in STEMS.items())
+        names = " and ".join(DEPTHS)
+        raise HypersphereError(f"--stem: is for {names} of {fitting} (given: {stem} of {name})")
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         try:

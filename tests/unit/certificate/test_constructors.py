@@ -174,6 +174,8 @@ def test_weights_depend_on_the_seed_alone_and_no_other_draw_moves() -> None:
         ("torchvision:resnt18", {}, None, ("--model", "torchvision")),
         ("torchvision:resnet18", {"wdith": 3}, None, ("--model", "torchvision:resnet18")),
         ("torchvision:vit_b_16", {}, "cifar", ("--stem",)),
+        ("solo:resnet18", {}, "max_pool", ("--stem",)),
+        ("own_networks.narrow", {}, "cifar", ("--stem",)),
         ("hypersphere:resnet9", {}, None, ("--model", "hypersphere")),
         ("hypersphere:resnet8", {"width": -1}, None, ("--model", "hypersphere:resnet8", "width")),
         ("lightly:resnet-3", {}, None, ("--model", "lightly:resnet-3")),
