@@ -17,6 +17,8 @@ from hypersphere import objectives
 from hypersphere.__main__ import PIPELINE
 from hypersphere.config import registry
 from hypersphere.encoders.resnet import resnet
+from hypersphere.encoders.resnet8 import resnet8
+from hypersphere.provenance import data_files
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "objectives.md"
@@ -38,8 +40,11 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     shutil.copytree(
         ROOT / "src", source / "src", ignore=shutil.ignore_patterns("__pycache__", "*.egg-info")
     )
-    for name in ("pyproject.toml", "README.md", "LICENSE"):
+    for name in ("pyproject.toml", "setup.py", "README.md", "LICENSE"):
         shutil.copyfile(ROOT / name, source / name)
+    shutil.copytree(
+        ROOT / "data", source / "data", ignore=shutil.ignore_patterns("raw", "processed")
+    )
     subprocess.run(
         [sys.executable, "-c", code, str(folder)], cwd=source, check=True, capture_output=True
     )
@@ -123,6 +128,39 @@ def test_judge_runs_from_the_wheel_with_the_small_libraries_of_the_core(wheel: P
     done = run(wheel, refused, program, "judge", "runs.csv", "--baseline", "a")
     assert (done.returncode, done.stderr) == (0, "")
     assert "b is better than a" in done.stdout
+
+
+def test_the_wheel_has_the_tables_that_prepare_its_datasets(wheel: Path, tmp_path: Path) -> None:
+    """All that the package reads of data/, byte for byte; and a certificate of one network, in an empty folder."""
+    place = wheel / "hypersphere" / "provenance" / "data"
+    read = {data_files.TABLE, data_files.CHECKSUMS, *data_files.WHOLE.values()}
+    read.add(data_files.FOLDER / "images.csv")
+    assert {path.name: path.read_bytes() for path in place.iterdir()} == {
+        path.name: path.read_bytes() for path in read
+    }
+    save_file(resnet8(width=2).state_dict(), tmp_path / "ours.safetensors")
+    words = [
+        "probe",
+        "ours.safetensors",
+        "--model",
+        "hypersphere:resnet8",
+        "--arguments",
+        "width=2",
+    ]
+    program = [
+        sys.executable,
+        "-c",
+        "import sys; from hypersphere.__main__ import run; sys.exit(run())",
+    ]
+    done = subprocess.run(
+        [*program, *words],
+        cwd=tmp_path,
+        env={"PYTHONPATH": str(wheel)},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("# Certificate of ours.safetensors")
 
 
 def test_weights_load_as_the_page_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,7 +14,11 @@ from ..prose import other_words
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src" / "hypersphere"
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(ROOT.glob("docs/**/*.md"))]
-TEMPLATES = [*sorted(SOURCE.glob("report/templates/*.[hmt]*")), *sorted(ROOT.glob("paper/*.typ"))]
+TEMPLATES = [
+    *sorted(SOURCE.glob("report/templates/*.[hmt]*")),
+    *sorted(SOURCE.glob("certificate/templates/*.[hmt]*")),
+    *sorted(ROOT.glob("paper/*.typ")),
+]
 FINDINGS = sorted(ROOT.glob("papers/**/findings.yaml"))
 CODE = [*sorted(SOURCE.rglob("*.py")), *sorted(ROOT.glob("plugins/*/src/**/*.py"))]
 

@@ -16,7 +16,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("probes", "speed"),
     ("exact",),
     ("statistics",),
-    ("report", "judging"),
+    ("report", "judging", "certificate"),
     ("command", "testing"),
 )
 LEVEL = {folder: level for level, folders in enumerate(LAYERS) for folder in folders}

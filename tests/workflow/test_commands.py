@@ -32,7 +32,8 @@ CANNOT = (
         "hypersphere retrain",
         "make site",
     ),
-    *("make verify RERUN", "hypersphere verify", "hypersphere audit", "hypersphere judge"),
+    *("make verify RERUN", "hypersphere verify", "hypersphere audit"),
+    *("hypersphere judge", "hypersphere probe"),
     *(
         "hypersphere campaign",
         "hypersphere rehearse",

@@ -46,6 +46,8 @@ SET = (
     "change a setting of config/config.yaml, or a number of the scale, for this call, "
     "for example --set scale=laptop --set seeds=[0,1]"
 )
+NOTHING = "nothing"
+"""What a command is of that needs no project."""
 AS_PLANNED = "take the plan that Snakemake wrote for its jobs, if it is of these settings and files"
 EXAMPLE = CHECKOUT / "examples" / "mine"
 """A paper that ``new-paper`` writes under another name."""
@@ -438,8 +440,9 @@ def parser() -> tuple[argparse.ArgumentParser, Mapping[str, argparse.ArgumentPar
     of_settings["help"] = f"{SET}; scales: {scales}" if scales else SET
     for name, about in COMMANDS.items():
         subparser = subparsers.add_parser(name, description=about["help"])
-        subparser.add_argument("--set", **of_settings)
-        subparser.add_argument("--as-planned", action="store_true", help=AS_PLANNED)
+        if about.get("of") != NOTHING:
+            subparser.add_argument("--set", **of_settings)
+            subparser.add_argument("--as-planned", action="store_true", help=AS_PLANNED)
         for flag, keywords in about.get("options", {}).items():
             given = dict(keywords)
             if "type" in given:
@@ -453,8 +456,8 @@ def parser() -> tuple[argparse.ArgumentParser, Mapping[str, argparse.ArgumentPar
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command, or print the help if none is given.
 
-    The exit status is 0; 2 after a sentence on standard error; 128 + n if signal n stopped the command. ``__main__``
-    makes 70 of an exception.
+    The exit status is 0, or what a command that needs no project gives; 2 after a sentence on standard error; 128 + n
+    if signal n stopped the command. ``__main__`` makes 70 of an exception.
     """
     top, commands = parser()
     words = sys.argv[1:] if arguments is None else arguments
@@ -468,36 +471,47 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return audit.main(words)
         if words[0] in judging.COMMANDS:
             return judging.main(words)
-        run(**vars(top.parse_args(words)))
+        return run(**vars(top.parse_args(words)))
     except HypersphereError as error:
         print(f"hypersphere: {error}", file=sys.stderr)
         return error.status
     except OSError as error:
         print(f"hypersphere: {files.reason(error)}", file=sys.stderr)
         return 2
-    return 0
 
 
-def run(command: str, as_planned: bool, **options: Any) -> None:
-    """Run a command on the project around the current folder, with the settings that were typed."""
+def run(command: str, **options: Any) -> int:
+    """Run a command with the options that were typed, and return its exit status."""
     stop.exit_in_order()
     try:
-        root = project_root(Path.cwd())
-        check_own_code(root)
-        config = load(root, settings.parse(options.pop("settings")))
-        plan_of = plan_file.load if as_planned else planning.of
-        about = COMMANDS[command]
-        subject = config if about.get("of") == "config" else plan_of(config)
-        own = f"command.cli.{command.replace('-', '_')}"
-        module, _, name = about.get("calls", own).rpartition(".")
-        function = getattr(importlib.import_module(f"hypersphere.{module}"), name)
-        function(subject, **options)
+        if COMMANDS[command].get("of") == NOTHING:
+            return int(function_of(command)(**options))
+        on_project(command, **options)
+        return 0
     except DamagedError as damage:
         damage.disprove()
         raise
     except SystemExit:  # at a SIGTERM
         print("hypersphere: stopped by SIGTERM", file=sys.stderr)
         raise
+
+
+def function_of(command: str) -> Callable[..., Any]:
+    """The function that does a command, imported when it is needed."""
+    own = f"command.cli.{command.replace('-', '_')}"
+    module, _, name = COMMANDS[command].get("calls", own).rpartition(".")
+    function: Callable[..., Any] = getattr(importlib.import_module(f"hypersphere.{module}"), name)
+    return function
+
+
+def on_project(command: str, as_planned: bool, **options: Any) -> None:
+    """Run a command on the project around the current folder, with the settings that were typed."""
+    root = project_root(Path.cwd())
+    check_own_code(root)
+    config = load(root, settings.parse(options.pop("settings")))
+    plan_of = plan_file.load if as_planned else planning.of
+    subject = config if COMMANDS[command].get("of") == "config" else plan_of(config)
+    function_of(command)(subject, **options)
 
 
 def project_root(current: Path) -> Path:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from copy import deepcopy
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 import torch
@@ -10,6 +10,7 @@ from jaxtyping import Float, Int, Shaped, UInt8
 from torch import Tensor, nn
 
 from hypersphere.augmentations.ops import to_float
+from hypersphere.config.recipe import Views
 from hypersphere.config.run import Run
 from hypersphere.datasets.store import Prepared, PreparedSplit
 from hypersphere.datasets.types import CLASS, PROBE, TRAIN
@@ -19,6 +20,13 @@ BLOCK = 512
 """The number of images per forward pass. Results do not depend on it: batch norm is in evaluation mode."""
 Layer = Literal["backbone", "embeddings"]
 """The layer that a probe measures: the encoder's output, or the head's."""
+
+
+class Foreign(NamedTuple):
+    """What stands in place of a run for an encoder that somebody else trained: the views to measure it on."""
+
+    branches: tuple[Views, ...]
+    """One or two, as a run has them."""
 
 
 class Frozen:
@@ -34,7 +42,7 @@ class Frozen:
         device: where to compute; results stay there.
         layer: the default layer of ``features``.
         run: how the encoder was trained, for a probe that repeats some of the training. Raw pixels have None, and no
-            such probe measures them.
+            such probe measures them. Of somebody else's encoder there are only the views.
         home: the same encoder on the dataset that it was trained on; None: ``data`` is that dataset.
     """
 
@@ -45,7 +53,7 @@ class Frozen:
         data: Prepared,
         device: torch.device,
         layer: Layer = "backbone",
-        run: Run | None = None,
+        run: Run | Foreign | None = None,
         home: "Callable[[], Frozen] | None" = None,
     ) -> None:
         self.encoder: nn.Module = encoder.eval().to(device, memory_format=torch.channels_last)  # type: ignore[call-overload]

@@ -21,7 +21,9 @@ from hypersphere.config import registry
 from hypersphere.config.run import Component
 from hypersphere.errors import HypersphereError
 
-FOLDER = Path(__file__).parents[3] / "data"
+PACKAGED = Path(__file__).with_name("data")
+"""Where a wheel has the tables (setup.py)."""
+FOLDER = PACKAGED if PACKAGED.is_dir() else Path(__file__).parents[3] / "data"
 TABLE, CHECKSUMS = FOLDER / "datasets.csv", FOLDER / "checksums.csv"
 WHOLE = {"imagenet100": FOLDER / "imagenet100.txt", "corrupting": FOLDER / "severities.csv"}
 """Files of which every byte counts, by the module of ``datasets/`` that reads them."""
