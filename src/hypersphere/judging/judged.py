@@ -134,8 +134,10 @@ class Judged(NamedTuple):
 
 
 def rules() -> Rules:
-    """The rules of all verdicts: config/statistics.yaml, which the package holds, too."""
-    return rules_file.load(foreign.PACKAGE)
+    """The rules of all verdicts: config/statistics.yaml, which a wheel has in the package (setup.py)."""
+    packaged = foreign.PACKAGE / "config" / "statistics.yaml"
+    root = foreign.PACKAGE if packaged.is_file() else foreign.PACKAGE.parents[1]
+    return rules_file.load(root)
 
 
 def judge(runs: Runs, question: Question, by: Rules) -> Judged:
