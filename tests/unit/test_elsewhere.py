@@ -42,9 +42,9 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )
     for name in ("pyproject.toml", "setup.py", "README.md", "LICENSE"):
         shutil.copyfile(ROOT / name, source / name)
-    shutil.copytree(
-        ROOT / "data", source / "data", ignore=shutil.ignore_patterns("raw", "processed")
-    )
+    without = shutil.ignore_patterns("raw", "processed")
+    for name in ("config", "data"):
+        shutil.copytree(ROOT / name, source / name, ignore=without)
     subprocess.run(
         [sys.executable, "-c", code, str(folder)], cwd=source, check=True, capture_output=True
     )
