@@ -28,6 +28,7 @@ CANNOT = (
         "make restore",
         "hypersphere release",
         "hypersphere retrain",
+        "hypersphere differs",
         "make site",
     ),
     *("make verify RERUN", "hypersphere verify", "hypersphere audit"),
