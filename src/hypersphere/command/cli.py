@@ -7,6 +7,7 @@ its options. It imports what it needs when it runs, so that ``hypersphere plan``
 import argparse
 import importlib
 import math
+import os
 import sys
 import tomllib
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -50,6 +51,8 @@ AS_PLANNED = "take the plan that Snakemake wrote for its jobs, if it is of these
 EXAMPLE = CHECKOUT / "examples" / "mine"
 """A paper that ``new-paper`` writes under another name."""
 
+SCHEMAS = "../../config/schemas"
+"""Where the files of that paper say that the JSON schemas are, seen from its folder."""
 WRITTEN = (".yaml", ".csv", ".py")
 """The endings of the files that it writes."""
 
@@ -116,6 +119,8 @@ def first_look(plan: Plan, minutes: float) -> None:
 
 
 def new_paper(config: Config, name: str, parent: Path | None) -> None:
+    from hypersphere.config import json_schema
+
     validate(Named, {"name": name}, "new-paper")
     for what, words in reserved(config).items():
         if same := namesake(name, words):
@@ -127,10 +132,12 @@ def new_paper(config: Config, name: str, parent: Path | None) -> None:
     if same := namesake(name, [path.name for path in parent.glob("*")]):
         raise HypersphereError(f"new-paper: {parent / same}: exists")
     folder = parent / name
+    schemas = os.path.relpath(config.root / json_schema.FOLDER, folder)
     with files.replacing(folder, folder=True) as made:
         for file in sorted(EXAMPLE.rglob("*.*")):
             if file.suffix in WRITTEN:
                 text = files.read_text(file).replace(EXAMPLE.name, name)
+                text = text.replace(SCHEMAS, schemas)
                 files.write_text(made / file.relative_to(EXAMPLE), text)
     setting = f" 'SET=papers=[{folder.resolve()}]'" if parent else ""
     print(f"wrote {folder}; next: make reproduce ONLY={name}{setting}")
