@@ -26,6 +26,7 @@ from hypersphere.config.claims import why_not_made
 from hypersphere.config.file_names import MANIFEST
 from hypersphere.config.plan import BatchOfRuns, Plan
 from hypersphere.config.project import HOW_MANY, PAPERS, Config, Scale, Settings, load, scale_names
+from hypersphere.config.root import project_root
 from hypersphere.config.run import Run, read
 from hypersphere.config.validation import DocumentName, Strict, check_name, not_one_of, validate
 from hypersphere.errors import DamagedError, HypersphereError
@@ -487,16 +488,6 @@ def run(command: str, as_planned: bool, **options: Any) -> None:
     except SystemExit:  # at a SIGTERM
         print("hypersphere: stopped by SIGTERM", file=sys.stderr)
         raise
-
-
-def project_root(current: Path) -> Path:
-    """The folder of the project that a folder is in."""
-    for folder in (current, *current.parents):
-        if (folder / "config" / "config.yaml").is_file():
-            return folder
-    raise HypersphereError(
-        f"{current}: neither this folder nor one above it holds config/config.yaml"
-    )
 
 
 def check_own_code(root: Path) -> None:
