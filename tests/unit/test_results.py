@@ -3,8 +3,12 @@
 import shutil
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
+from hypersphere.provenance import tables
+from hypersphere.provenance.columns import FINDINGS
+from hypersphere.report.evidence import REPORT, SEALED_TOGETHER
 from hypersphere.results import load
 
 from ..fixtures import Refused
@@ -36,6 +40,23 @@ def test_results_of_a_scale_and_of_an_artifact_are_read(
     assert effects["low_power"].dtype == bool
     elsewhere = load("effects", scale="paper", artifact="norms/table5", root=str(world.root))
     assert elsewhere.set_index("coordinates").equals(effects)
+
+
+def test_every_table_of_the_report_is_read(tmp_path: Path) -> None:
+    """As the report writes them: three tables with one manifest, and findings.csv with another."""
+    together = {name: (one_row(kinds), kinds) for name, kinds in SEALED_TOGETHER.items()}
+    tables.write(tmp_path / REPORT, together)
+    tables.write(tmp_path / REPORT, {"findings": (one_row(FINDINGS), FINDINGS)})
+    for name, kinds in {**SEALED_TOGETHER, "findings": FINDINGS}.items():
+        read = load(name, root=tmp_path)
+        assert read.shape == (1, len(kinds))
+        assert all((read[column].dtype == float) == (kinds[column] == "number") for column in kinds)
+
+
+def one_row(kinds: tables.Columns) -> pd.DataFrame:
+    """A table with a row of ones, which are text in columns of text."""
+    values = {"text": "1", "number": 1.0, "flag": True}
+    return pd.DataFrame([{column: values[kind] for column, kind in kinds.items()}])
 
 
 @pytest.mark.parametrize(

@@ -14,15 +14,11 @@ from hypersphere.config.root import project_root
 from hypersphere.config.validation import check_name
 from hypersphere.errors import HypersphereError
 from hypersphere.provenance import columns, tables
-from hypersphere.provenance.manifest import check_tidy
+from hypersphere.provenance.manifest import check_files, tidy_manifest
 from hypersphere.provenance.tables import Columns
+from hypersphere.report.evidence import REPORT, SEALED_TOGETHER
 
-REPORT: dict[str, Columns] = {
-    "claims": columns.KNOWN,
-    "ladder": columns.LADDER,
-    "criteria": columns.CRITERIA,
-    "findings": columns.FINDINGS,
-}
+OF_REPORT: dict[str, Columns] = {**SEALED_TOGETHER, "findings": columns.FINDINGS}
 """The tables of results/report/, by name."""
 SCALE: dict[str, Columns] = {"claims": columns.CLAIMS}
 """The tables of results/<scale>/ that are about the whole scale."""
@@ -63,8 +59,8 @@ def load(
         command = f"make reproduce SCALE={scale} ONLY={artifact}"
         return _of_results(place, table, columns.TABLES[table], command)
     if scale is None:
-        _check(table, REPORT)
-        return _of_results(results / "report", table, REPORT[table], "make report")
+        _check(table, OF_REPORT)
+        return _of_results(folder / REPORT, table, OF_REPORT[table], "make report")
     _check(table, {**SCALE, **RECORDS})
     if table in SCALE:
         return _of_results(results / scale, table, SCALE[table], f"make reproduce SCALE={scale}")
@@ -84,4 +80,6 @@ def _of_results(folder: Path, table: str, kinds: Columns, command: str) -> pd.Da
     path = folder / f"{table}.csv"
     if not path.exists():
         raise HypersphereError(f"{path}: the file is missing; `{command}` makes it")
-    return tables.read(check_tidy(folder, path.name), kinds)
+    sealed = folder / "claims.csv" if table in SEALED_TOGETHER else path
+    check_files(tidy_manifest(sealed), path.name)
+    return tables.read(path, kinds)
