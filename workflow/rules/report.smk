@@ -39,6 +39,7 @@ rule write_report:
             "ladder.csv",
             "criteria.csv",
             "findings.csv",
+            "numbers.tex",
             "manifest.json",
         ),
         FRONT,
