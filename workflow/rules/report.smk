@@ -40,6 +40,7 @@ rule write_report:
             "criteria.csv",
             "findings.csv",
             "numbers.tex",
+            "datapackage.json",
             "manifest.json",
         ),
         FRONT,

@@ -16,10 +16,8 @@ from hypersphere.errors import HypersphereError
 from hypersphere.provenance import columns, tables
 from hypersphere.provenance.manifest import check_files, tidy_manifest
 from hypersphere.provenance.tables import Columns
-from hypersphere.report.evidence import REPORT, SEALED_TOGETHER
+from hypersphere.report.evidence import OF_REPORT, REPORT, SEALED_TOGETHER
 
-OF_REPORT: dict[str, Columns] = {**SEALED_TOGETHER, "findings": columns.FINDINGS}
-"""The tables of results/report/, by name."""
 SCALE: dict[str, Columns] = {"claims": columns.CLAIMS}
 """The tables of results/<scale>/ that are about the whole scale."""
 
