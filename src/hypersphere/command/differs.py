@@ -16,7 +16,7 @@ from hypersphere.config.claims import Claim
 from hypersphere.config.difference import Change, between
 from hypersphere.config.measures import MEASURES
 from hypersphere.config.plan import Plan
-from hypersphere.config.project import Config, Layer
+from hypersphere.config.project import Config, Layer, scale_names
 from hypersphere.config.resolve import Layers
 from hypersphere.config.run import Dataset, Run, read
 from hypersphere.config.validation import (
@@ -55,6 +55,10 @@ def differs(config: Config, given: Sequence[str], claim: str, number: float | No
         HypersphereError: no trained encoder answers the claim, or a setting is not valid.
     """
     shared = config.shared_settings
+    if PUBLISHED not in scale_names(config.root):
+        raise HypersphereError(
+            f"differs: config/scales/{PUBLISHED}.yaml: the file is missing; its runs are the published ones"
+        )
     published = planning.make(config.root, shared | {"scale": PUBLISHED})
     stated, original = find(published, claim)
     if number is not None and stated.reported is None:
