@@ -40,7 +40,7 @@ def load(
             ``environments`` or ``datasets``. With an artifact, too, one that the artifact is made from: ``effects``,
             ``summary``, ``measurements`` or ``runs``.
         scale: the name of a folder of results/ or evidence/: ``laptop``.
-        artifact: a table or figure as ``paper/artifact``: ``margins/table2``.
+        artifact: a table or figure, after its paper: ``my_paper/table2``.
         root: the folder of the project, or of an unpacked archive of it; None: the project that the current folder is
             in.
 
