@@ -138,7 +138,7 @@ def answer(
     measure = MEASURES[claim.metric]
     unit = "points" if measure.unit == "%" else measure.unit
     explaining = worth.explaining(worths, changes)
-    known = {setting: one for one in explaining for setting in one.changes}
+    known = worth.by_setting(explaining)
     decimals = measure.decimals
     lines = []
     for setting, change in changes.items():
@@ -153,24 +153,28 @@ def answer(
         measure=measure,
         unit=unit,
         number=number,
-        gap=None if gap is None else f"{abs(gap):.{decimals}f} {unit} {_side(gap)}",
+        gap=None if gap is None else _beside(gap, decimals, unit),
         lines=lines,
         known=len(known),
         together=_interval(effect, low, high, decimals),
-        rest=None if gap is None else f"{gap - effect:+.{decimals}f} {unit}",
+        rest=None if gap is None else f"{gap - effect:+.{decimals}f} {unit}".rstrip(),
         next=_most_telling(changes, worths, explaining, f".{decimals}f", unit),
     )
     return "\n".join(line.rstrip() for line in text.splitlines())
 
 
-def _side(gap: float) -> str:
-    return "lower" if gap < 0 else "higher"
+def _beside(gap: float, decimals: int, unit: str) -> str:
+    """Where a number is beside the published one: ``2.5 points lower``."""
+    if round(gap, decimals) == 0:
+        return "the same"
+    size = f"{abs(gap):.{decimals}f} {unit}".rstrip()
+    return f"{size} lower" if gap < 0 else f"{size} higher"
 
 
 def _line(
     setting: str, change: Change, known: Worth | None, worths: Sequence[Worth], decimals: int
 ) -> Line:
-    """One setting with its worth, or with the largest move that records have of it at other values."""
+    """One setting with its worth, or with what records have of it at the nearest values."""
     if known is not None:
         first, *_ = known.changes
         moved = _interval(known.effect, known.low, known.high, decimals)
@@ -209,7 +213,7 @@ def _most_telling(
     A setting that no record varies comes first, then the one whose nearest records differ most, then the widest
     interval.
     """
-    known = {setting for one in explaining for setting in one.changes}
+    known = worth.by_setting(explaining)
     unknown = [setting for setting in changes if setting not in known]
     moves = {}
     for setting in unknown:
@@ -219,7 +223,7 @@ def _most_telling(
         moves[setting] = abs(nearest.effect)
     if moves:
         setting = max(moves, key=lambda one: moves[one])
-        moved = f"{moves[setting]:{digits}} {unit}"
+        moved = f"{moves[setting]:{digits}} {unit}".rstrip()
         return [setting], f"the nearest recorded values differ by {moved}"
     if not explaining:
         return None

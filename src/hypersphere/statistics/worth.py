@@ -162,6 +162,14 @@ def explaining(worths: Iterable[Worth], changes: Changes) -> list[Worth]:
     return chosen
 
 
+def by_setting(explaining: Iterable[Worth]) -> dict[str, Worth]:
+    """The worth that each setting is part of."""
+    found: dict[str, Worth] = {}
+    for one in explaining:
+        found |= dict.fromkeys(one.changes, one)
+    return found
+
+
 def nearest(worths: Iterable[Worth], setting: str, change: Change) -> Worth | None:
     """What records have where this setting alone changes at other values: those nearest to the change.
 

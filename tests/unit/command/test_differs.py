@@ -57,6 +57,7 @@ def test_a_file_of_some_fields_and_a_whole_run_say_the_same_as_settings(
     expected = said(capsys, f"{RATE}=0.3")
     assert any(RATE in line for line in expected)
     assert said(capsys, "run.yaml") == said(capsys, "some.yaml") == expected
+    assert said(capsys, "run.yaml", "--number", "51")[0].endswith("yours is 51 %, the same")
     # the last word counts, and a comparison has the run of its variant
     assert "no setting differs" in said(capsys, "run.yaml", f"{RATE}=0.1")[-1]
     (line,) = [line for line in said(capsys, "run.yaml", of="c.gain") if "initialisation" in line]
