@@ -10,8 +10,9 @@ from typing import Any, NamedTuple
 
 from hypersphere.command.templates import filled
 from hypersphere.config import claims as ledger
-from hypersphere.config import coordinates, settings
+from hypersphere.config import coordinates, hyperparameters, settings
 from hypersphere.config import plan as planning
+from hypersphere.config.cells import Cell
 from hypersphere.config.claims import Claim
 from hypersphere.config.difference import Change, between
 from hypersphere.config.measures import MEASURES
@@ -60,26 +61,28 @@ def differs(config: Config, given: Sequence[str], claim: str, number: float | No
             f"differs: config/scales/{PUBLISHED}.yaml: the file is missing; its runs are the published ones"
         )
     published = planning.make(config.root, shared | {"scale": PUBLISHED})
-    stated, original = find(published, claim)
+    stated, cell = find(published, claim)
     if number is not None and stated.reported is None:
         raise HypersphereError("differs: --number: the paper prints no number for this claim")
     if number is not None and stated.kind != "value":
         raise HypersphereError(
             f"differs: --number: {claim} is a difference; name the claim of one of its two numbers"
         )
-    yours = described(config, original, given)
-    changes = between(original, yours)
+    assert cell.run is not None
+    changes = between(cell.run, described(config, cell.run, given))
+    known = hyperparameters.load(config.folders[cell.paper])
+    sources = {setting: hyperparameters.source_of(known, cell, setting) for setting in changes}
     worths: list[Worth] = []
     if changes:
         scales = recorded_scales(config.root)
         recorded = shared | {"evidence_only": True}
         plans = (planning.make(config.root, recorded | {"scale": scale}) for scale in scales)
         worths = worth.of_changes(plans, changes, stated.coordinates)
-    print(answer(stated, changes, worths, number))
+    print(answer(stated, changes, sources, worths, number))
 
 
-def find(plan: Plan, name: str) -> tuple[Claim, Run]:
-    """The claim of that name, and the published run of its number; of a comparison, the variant's run."""
+def find(plan: Plan, name: str) -> tuple[Claim, Cell]:
+    """The claim of that name, and the cell with the published run of its number; of a comparison, the variant's."""
     claims = {}
     for paper in plan.config.papers:
         for claim in ledger.of(plan.config, paper):
@@ -89,7 +92,7 @@ def find(plan: Plan, name: str) -> tuple[Claim, Run]:
     paper, claim = claims[name]
     for cell in plan.artifacts.get((paper, claim.artifact), []):
         if cell.run is not None and cell.text == claim.text:
-            return claim, cell.run
+            return claim, cell
     raise HypersphereError(f"differs: --claim: {name} is not about a run")
 
 
@@ -131,9 +134,16 @@ def _dataset(config: Config, file: Path, value: Any) -> Dataset:
 
 
 def answer(
-    claim: Claim, changes: Mapping[str, Change], worths: Sequence[Worth], number: float | None
+    claim: Claim,
+    changes: Mapping[str, Change],
+    sources: Mapping[str, str],
+    worths: Sequence[Worth],
+    number: float | None,
 ) -> str:
-    """The answer in words: the settings that differ, what they explain, and what to run."""
+    """The answer in words: the settings that differ, what they explain, and what to run.
+
+    ``sources`` are the places where the paper states its values, by setting; empty where no place is known.
+    """
     assert claim.metric is not None
     measure = MEASURES[claim.metric]
     unit = "points" if measure.unit == "%" else measure.unit
@@ -142,7 +152,10 @@ def answer(
     decimals = measure.decimals
     lines = []
     for setting, change in changes.items():
-        lines.append(_line(setting, change, known.get(setting), worths, decimals))
+        stated = f" ({sources[setting]})" if sources[setting] else ""
+        shown = change._replace(first=change.first + stated)
+        told, source = _told(setting, change, known.get(setting), worths, decimals)
+        lines.append(Line(setting, *shown, told, source))
     gap = None if number is None or claim.reported is None else number - claim.reported
     effect = sum(one.effect for one in explaining)
     low = sum(one.low for one in explaining)
@@ -155,10 +168,11 @@ def answer(
         number=number,
         gap=None if gap is None else _beside(gap, decimals, unit),
         lines=lines,
+        changes=changes,
         known=len(known),
         together=_interval(effect, low, high, decimals),
         rest=None if gap is None else f"{gap - effect:+.{decimals}f} {unit}".rstrip(),
-        next=_most_telling(changes, worths, explaining, f".{decimals}f", unit),
+        next=_most_telling(changes, sources, worths, f".{decimals}f", unit),
     )
     return "\n".join(line.rstrip() for line in text.splitlines())
 
@@ -171,23 +185,20 @@ def _beside(gap: float, decimals: int, unit: str) -> str:
     return f"{size} lower" if gap < 0 else f"{size} higher"
 
 
-def _line(
+def _told(
     setting: str, change: Change, known: Worth | None, worths: Sequence[Worth], decimals: int
-) -> Line:
-    """One setting with its worth, or with what records have of it at the nearest values."""
+) -> tuple[str, str]:
+    """A setting's worth and where it was measured; without a worth, what records have at the nearest values."""
     if known is not None:
         first, *_ = known.changes
         moved = _interval(known.effect, known.low, known.high, decimals)
-        if setting != first:
-            return Line(setting, *change, f"with {first}", "")
-        return Line(setting, *change, moved, _source(known))
+        return (moved, _source(known)) if setting == first else (f"with {first}", "")
     nearest = worth.nearest(worths, setting, change)
     if nearest is None:
-        return Line(setting, *change, "unknown", "")
+        return "unknown", ""
     (other,) = nearest.changes.values()
     moved = _interval(nearest.effect, nearest.low, nearest.high, decimals)
-    at_others = f"nearest: {other.first} to {other.second}, {moved}; {_source(nearest)}"
-    return Line(setting, *change, "unknown", at_others)
+    return "unknown", f"nearest: {other.first} to {other.second}, {moved}; {_source(nearest)}"
 
 
 def _interval(effect: float, low: float, high: float, decimals: int) -> str:
@@ -203,18 +214,20 @@ def _source(one: Worth) -> str:
 
 def _most_telling(
     changes: Mapping[str, Change],
+    sources: Mapping[str, str],
     worths: Sequence[Worth],
-    explaining: Sequence[Worth],
     digits: str,
     unit: str,
 ) -> tuple[list[str], str] | None:
     """The settings to take as published in the run that would tell most, and why; None: no setting differs.
 
-    A setting that no record varies comes first, then the one whose nearest records differ most, then the widest
-    interval.
+    A setting that no record varies comes first: the dataset, or one that the paper states, before the others. Then
+    comes the setting whose nearest records differ most, then the widest interval.
     """
+    explaining = worth.explaining(worths, changes)
     known = worth.by_setting(explaining)
     unknown = [setting for setting in changes if setting not in known]
+    unknown.sort(key=lambda setting: not sources[setting] and setting != "dataset")
     moves = {}
     for setting in unknown:
         nearest = worth.nearest(worths, setting, changes[setting])

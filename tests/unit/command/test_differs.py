@@ -86,8 +86,9 @@ def test_worths_add_up_and_what_remains_is_said(world: World) -> None:
         made_up({RATE: changes[RATE]}, -1.0, 0.5),
         made_up({"batch.size": changes["batch.size"]}, 0.25, 2.0),
     ]
-    text = differs.answer(stated, changes, known, 48.5)
+    text = differs.answer(stated, changes, {RATE: "Sec. 5", "batch.size": ""}, known, 48.5)
     assert "-1.0 (-1.5 to -0.5)  laptop: simclr on ten of norms, 5 against 4 runs" in text
+    assert "0.1 (Sec. 5)  0.3" in text
     assert "2 of 2 settings, together -0.8 (-3.2 to +1.8) points" in text
     assert "-1.8 points remain" in text
     assert (
@@ -103,10 +104,19 @@ def test_of_settings_without_a_worth_the_one_that_moves_most_is_next(world: Worl
         made_up({RATE: Change("0.1", "0.2")}, -4.0, 1.0),
         made_up({"batch.size": Change("64", "16")}, 2.0, 1.0),
     ]
-    text = differs.answer(stated, changes, others, None)
+    text = differs.answer(stated, changes, dict.fromkeys(changes, ""), others, None)
     assert "nearest: 0.1 to 0.2, -4.0 (-5.0 to -3.0)" in text
     assert f"next: train yours with {RATE} 0.1 as published" in text
     assert "differ by 4.0 points" in text
+
+
+def test_of_settings_that_no_record_varies_what_the_paper_states_is_next(world: World) -> None:
+    (stated, _) = differs.find(world.plan, "c")
+    changes = {"views.hue": Change("0.1", "0.2"), RATE: Change("0.1", "0.3")}
+    text = differs.answer(stated, changes, {"views.hue": "", RATE: "Sec. 5"}, [], None)
+    assert f"next: train yours with {RATE} 0.1 as published, because no recorded run" in text
+    text = differs.answer(stated, changes, dict.fromkeys(changes, ""), [], None)
+    assert "next: train yours with views.hue 0.1 as published" in text
 
 
 def made_up(changes: dict[str, Change], effect: float, half: float) -> Worth:
