@@ -79,6 +79,7 @@ def differs(config: Config, given: Sequence[str], claim: str, number: float | No
         plans = (planning.make(config.root, recorded | {"scale": scale}) for scale in scales)
         worths = worth.of_changes(plans, changes, stated.coordinates)
     print(answer(stated, changes, sources, worths, number))
+    print(f"whole: hypersphere plan --set scale={PUBLISHED} --yaml {cell.run.name}")
 
 
 def find(plan: Plan, name: str) -> tuple[Claim, Cell]:

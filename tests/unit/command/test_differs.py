@@ -28,8 +28,12 @@ def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
 
 
 def said(capsys: pytest.CaptureFixture[str], *words: str, of: str = "c") -> list[str]:
+    """What the command prints, without its last line, by which one sees the published run."""
     assert cli.main(["differs", *words, "--claim", of]) == 0
-    return capsys.readouterr().out.splitlines()
+    *lines, last = capsys.readouterr().out.splitlines()
+    assert cli.main(last.removeprefix("whole: hypersphere ").split()) == 0
+    assert capsys.readouterr().out.startswith("dataset:")
+    return lines
 
 
 def test_settings_that_differ_are_listed_and_without_records_their_worth_is_unknown(
