@@ -53,8 +53,13 @@ def _of_claim(claim: Row) -> Iterator[str]:
     shown |= {"result": Answer.of(claim["answer"]).result, "certainty": str(claim["certainty"])}
     for field, text in shown.items():
         if text not in ("", NOTHING):
-            name = f"{PREFIX}@{claim['id']}@{field}"
+            name = f"{PREFIX}@{name_of(claim['id'])}@{field}"
             yield rf"\@namedef{{{name}}}{{{escaped(text)}}}"
+
+
+def name_of(claim: str) -> str:
+    """The id of a claim as a macro has it: without ``%``, which would begin a comment."""
+    return claim.replace("%", "")
 
 
 def escaped(text: str) -> str:

@@ -2,10 +2,13 @@
 
 import re
 
+from hypersphere.config import claims
 from hypersphere.report import latex
 
+from ...golden.released import configured
 from . import made_up
 
+RELEASED = configured()
 COUNT = re.compile(r"\\newcommand\{\\hypersphere([^}]*)\}\{(\d+)\}")
 NUMBER = re.compile(r"\\@namedef\{hypersphere@(.+)@(\w+)\}\{(.*)\}")
 
@@ -57,6 +60,17 @@ def test_a_claim_with_evidence_has_its_numbers_and_another_has_none() -> None:
         "certainty": "low",
     }
     assert {name for name, _ in numbers} == {"a.gain", "c.of_ours"}
+
+
+def test_ids_have_names_of_their_own_that_begin_no_comment_and_no_argument() -> None:
+    """Of all released claims; a few of them have a share of the training in percent."""
+    ids = [one.id for paper in RELEASED.papers for one in claims.of(RELEASED, paper)]
+    assert any("%" in one for one in ids)
+    names = {latex.name_of(one) for one in ids}
+    assert len(names) == len(ids) > 1000
+    assert [name for name in names if not re.fullmatch(r"[\w.+=-]+", name, re.ASCII)] == []
+    _, numbers = macros(latex.build([CLAIMS[0] | {"id": "a.100%-0"}]))
+    assert {name for name, _ in numbers} == {"a.100-0"}
 
 
 def test_signs_that_latex_reads_otherwise_are_escaped() -> None:
