@@ -55,7 +55,7 @@ SET_QUOTED = $(if $(SET),'set=$(subst ','\'',$(SET))')
 CHOSEN = scale=$(SCALE) $(if $(ONLY),'only=$(ONLY)') $(SET_QUOTED)
 SETTINGS = --set scale=$(SCALE) $(if $(ONLY),--set 'only=$(ONLY)') $(if $(SET),--set $(SET_QUOTED))
 .DEFAULT_GOAL := help
-.PHONY: help setup reproduce report site evidence pages dag runs release restore plan verify mend archive test test-fast test-long test-tools test-results mutants lint bench lock clean-results
+.PHONY: help setup reproduce report site evidence pages dag runs release store restore plan verify mend archive test test-fast test-long test-tools test-results mutants lint bench lock clean-results
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -92,10 +92,13 @@ dag: ready ## the picture of the rules, their steps and how many there are, docs
 runs: dag ## after a change of a paper or a scale: what runs there are, papers/<paper>/runs/<scale>.csv (docs/running.md)
 	@for scale in quick laptop paper; do hypersphere runs --set scale=$$scale || exit; done
 
-release: ready ## check the results of config.yaml's scale, record them in dvc.lock, and push them with DVC (docs/dvc.md)
-	@hypersphere release $(if $(filter command%,$(origin SCALE)),--set scale=$(SCALE))
+release: ready ## wheel, sources, archive and checksums of this version, in dist/, and its tag (docs/releasing.md)
+	@hypersphere release $(SETTINGS)
 
-restore: ready ## fetch a release's results with DVC instead of computing them, and check every byte (docs/dvc.md)
+store: ready ## check the results of config.yaml's scale, record them in dvc.lock, and push them with DVC (docs/dvc.md)
+	@hypersphere store $(if $(filter command%,$(origin SCALE)),--set scale=$(SCALE))
+
+restore: ready ## fetch stored results with DVC instead of computing them, and check every byte (docs/dvc.md)
 	@hypersphere restore $(if $(filter command%,$(origin SCALE)),--set scale=$(SCALE))
 
 plan: ready ## what is done, what would run, and why; VERBOSE=1 lists every artifact, run and job, FOLDER=1 the results folder alone

@@ -188,5 +188,7 @@ if __name__ == "__main__":
     number = int(sys.argv[1]) if len(sys.argv) > 1 else 4000
     # before the page is read, which may change meanwhile
     simulated, of_studies = table(number), many_table(number)
-    page = wording.renewed(PAGE.read_text(encoding="utf-8"), BEGIN, END, simulated)
-    PAGE.write_text(wording.renewed(page, MANY_BEGIN, MANY_END, of_studies), encoding="utf-8")
+    page = wording.replace_between(PAGE.read_text(encoding="utf-8"), BEGIN, END, simulated)
+    PAGE.write_text(
+        wording.replace_between(page, MANY_BEGIN, MANY_END, of_studies), encoding="utf-8"
+    )

@@ -13,8 +13,8 @@ from safetensors import safe_open
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
-from hypersphere.config.file_names import RESUME
 from hypersphere.config.run import Run
+from hypersphere.file_names import RESUME
 from hypersphere.training import checkpoint, loop
 from hypersphere.training.loop import Execution
 
@@ -50,11 +50,12 @@ def failing(error: BaseException, after: int) -> AbstractContextManager[None]:
 def execution(run: Run, **changes: Any) -> Execution:
     """On the CPU; the state is saved as often as can be; snapshots after 0 and 2 epochs."""
     options: dict[str, Any] = {
+        "device": torch.device("cpu"),
         "snapshots": frozenset({0, 2}),
         "identity": {"run": run.name},
         "save_every": 0.0,
     }
-    return Execution(device=torch.device("cpu"), **options | changes)
+    return Execution(**options | changes)
 
 
 def contents(folder: Path) -> dict[str, bytes]:

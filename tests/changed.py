@@ -31,7 +31,7 @@ RELEASED = (
     "dvc.yaml",
     ".dvc",
     ".dvcignore",
-    "src/hypersphere/command/release.py",
+    "src/hypersphere/command/store.py",
     "src/hypersphere/command/restore.py",
     "tests/workflow/released.py",
 )
@@ -59,6 +59,7 @@ ABOUT = {
         "Makefile",
         "workflow/install.py",
         "src/hypersphere/foreign.txt",
+        "src/hypersphere/systems.py",
     ),
     "slurm": (
         *PIPELINE,

@@ -32,7 +32,16 @@ if TYPE_CHECKING:
     from cosmic_ray.work_item import WorkItem, WorkResult
 
 ROOT = Path(__file__).resolve().parents[1]
-PACKAGES = ("audit", "config", "objectives", "probes", "provenance", "report", "statistics")
+PACKAGES = (
+    "audit",
+    "config",
+    "judging",
+    "objectives",
+    "probes",
+    "provenance",
+    "report",
+    "statistics",
+)
 """What decides, computes or says a number; each has tests/unit/<package>."""
 SWAPS = {
     "Binary": "Add_Sub Sub_Add Mul_Div Div_Mul FloorDiv_Div Mod_Div Pow_Mul BitOr_BitAnd BitAnd_BitOr",

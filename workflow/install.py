@@ -2,13 +2,12 @@
 
 ``make`` starts it before every command, as ``python -I install.py``. It returns at once if .venv is as it
 was left: of this folder, this Python and this lock. Else it installs, and says so. It has the standard library alone,
-and the package's list of foreign variables.
+and two modules of the package that need no more.
 """
 
 from __future__ import annotations  # a Python that is too old must be able to say so
 
 import ast
-import fcntl
 import hashlib
 import json
 import os
@@ -41,6 +40,12 @@ WHENCE = (
 
 def main() -> str | None:
     """Make .venv what it should be; returns a sentence if that cannot be done."""
+    sys.path.insert(0, str(ROOT / "src"))
+    from hypersphere import systems
+
+    unfit = systems.why_not("make")
+    if unfit:
+        return unfit
     admitted = pythons()
     if sys.version_info[:2] not in admitted:
         named = " or ".join(f"3.{minor}" for _, minor in admitted)
@@ -51,6 +56,8 @@ def main() -> str | None:
     made = made_of()
     if is_there(made):
         return None
+    import fcntl
+
     with open(__file__) as handle:
         with suppress(OSError):  # a file system may have no locks
             # of two setups at once, the second waits, and finds it done
@@ -142,7 +149,6 @@ def run(*command: str) -> None:
 
 def own_environment() -> dict[str, str]:
     """The environment without foreign variables."""
-    sys.path.insert(0, str(ROOT / "src"))
     from hypersphere import foreign
 
     dropped = foreign.names_in(os.environ)

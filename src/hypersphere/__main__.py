@@ -11,6 +11,11 @@ if not __package__:  # started by its path (docs/untested.md): the checkout's pl
     sys.path[:1] = map(str, (src, *sorted(src.parent.glob("plugins/*/src"))))
 
 
+PIPELINE = (
+    *("PIL", "filelock", "pandas", "pooch", "pytorch_optimizer", "requests", "safetensors"),
+    *("sklearn", "threadpoolctl", "torchvision"),
+)
+"""The modules of the extra ``pipeline``."""
 CRASHED = 70
 """The exit status after an error that nobody foresaw, as sysexits.h has it. Python's own is 1, which an audit gives to
 impossible numbers."""
@@ -31,10 +36,11 @@ def _run() -> int:
     Importing torch makes a million objects, and all of them stay. By default Python searches them for garbage many
     times during the import, and once more at exit. That takes a quarter of the time of a small job.
     """
-    from hypersphere import foreign, terminal
+    from hypersphere import DISTRIBUTION, foreign, terminal
 
     foreign.start_again(str(foreign.PACKAGE))
     from hypersphere.audit import command as audit
+    from hypersphere.judging import command as judging
 
     terminal.use(sys.stdout, sys.stderr)
     gc.set_threshold(10_000)  # new objects before it looks among them; Python 3.11 takes 700
@@ -43,15 +49,21 @@ def _run() -> int:
         # they need nothing of what the others import
         if sys.argv[1:2] and sys.argv[1] in audit.COMMANDS:
             return audit.main(sys.argv[1:])
+        if sys.argv[1:2] and sys.argv[1] in judging.COMMANDS:
+            return judging.main(sys.argv[1:])
         from hypersphere.command.cli import main
+
+        return main()
     except ModuleNotFoundError as error:
+        if error.name is None or error.name.partition(".")[0] not in PIPELINE:
+            raise
+        without = ", ".join(audit.COMMANDS | judging.COMMANDS)
         print(
-            f"hypersphere: {error.name} is not installed; it comes with the extra hypersphere[pipeline], without which "
-            f"there are only the losses and hypersphere {' and '.join(audit.COMMANDS)}",
+            f"hypersphere: {error.name} is not installed; it comes with the extra {DISTRIBUTION}[pipeline], "
+            f"without which there are only the losses and the commands {without}",
             file=sys.stderr,
         )
         return 2
-    return main()
 
 
 if __name__ == "__main__":

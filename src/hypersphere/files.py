@@ -8,6 +8,7 @@ import re
 import shutil
 import stat
 import tempfile
+import tomllib
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -228,6 +229,10 @@ def _read(path: Path, parse: Callable[[str], Any], kind: str) -> Any:
 
 def read_json(path: Path) -> Any:
     return _read(path, json.loads, "JSON")
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    return dict(_read(path, tomllib.loads, "TOML"))
 
 
 def mapping(value: Any) -> dict[str, Any]:

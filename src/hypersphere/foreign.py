@@ -5,9 +5,12 @@ library alone, as it comes before everything else.
 """
 
 import os
+import subprocess
 import sys
 from collections.abc import Collection, Mapping
 from pathlib import Path
+
+from hypersphere import systems
 
 PACKAGE = Path(__file__).resolve().parent
 INSTALLING = ("PIP_*", "UV_*", "VIRTUAL_ENV", "CONDA_*")
@@ -51,4 +54,8 @@ def start_again(*program: str, folder: str | Path = ".", kept: Collection[str] =
     for name in names:
         del os.environ[name]
     os.chdir(folder)
-    os.execv(sys.executable, [sys.executable, *program, *sys.argv[1:]])
+    command = [sys.executable, *program, *sys.argv[1:]]
+    # Windows has no such call: its execv starts another process, and the shell does not wait for that
+    if sys.platform == systems.WINDOWS:
+        sys.exit(subprocess.run(command, check=False).returncode)
+    os.execv(sys.executable, command)

@@ -3,7 +3,7 @@
 PLACES = 9
 
 
-def settled(product: float) -> float:
+def settle(product: float) -> float:
     """A product rounded to nine decimals, before its floor or ceiling is taken.
 
     What is a whole number on paper is one here: 729 · 3^-6 is 1, and in floating point a little less, so that its floor

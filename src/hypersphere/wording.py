@@ -6,7 +6,7 @@ def counted(count: int | str, noun: str, plural: str = "") -> str:
     return f"{count} {noun if str(count) == '1' else plural or f'{noun}s'}"
 
 
-def renewed(page: str, begin: str, end: str, text: str) -> str:
+def replace_between(page: str, begin: str, end: str, text: str) -> str:
     """The page, with ``text`` in place of what is between the marks ``begin`` and ``end``, which stay."""
     before, _, rest = page.partition(begin)
     _, _, after = rest.partition(end)

@@ -25,7 +25,7 @@ TABLES = [
 def test_a_figure_is_legible_at_its_printed_width_and_comes_with_its_numbers(
     plan: Plan, name: str, artifact: str
 ) -> None:
-    with style.applied():
+    with style.house_style():
         drawn = study_figure.draw(Context(Results(plan), plan.config.papers[name], artifact))
         assert drawn.get_figwidth() <= 7.2
         legible.check(drawn, least=4)
@@ -44,7 +44,7 @@ def test_a_table_has_a_head_for_every_cell_and_the_numbers_that_were_printed_in_
     assert {len(line.cells) for line in grid.lines} == {sum(head.span for head in grid.head[-1])}
     written = (plan.config.results / "tables" / name / f"{artifact}.md").read_text(encoding="utf-8")
     assert "nan" not in written.lower().split()
-    judged = Results(plan).judged(name)
+    judged = Results(plan).judged_claims(name)
     values = judged[(judged["artifact"] == artifact) & (judged["kind"] == "value")]
     text = " ".join(cell.main for line in grid.lines for cell in line.cells)
     # slopes are in no table

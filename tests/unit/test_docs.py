@@ -136,6 +136,15 @@ def test_the_entry_point_is_that_of_the_example() -> None:
     assert tomllib.loads(text)["project"]["entry-points"] == example["project"]["entry-points"]
 
 
+def test_the_example_has_every_file_of_configuration_and_our_rules() -> None:
+    """Without one of them `hypersphere plan` and Snakemake refuse the example, as they did."""
+    ours, example = ROOT / "config", ROOT / "examples" / "my_loss" / "config"
+    names = {path.name for path in ours.glob("*.yaml")}
+    assert names == {path.name for path in example.glob("*.yaml")}
+    for name in ("certainty.yaml", "statistics.yaml"):
+        assert (example / name).read_bytes() == (ours / name).read_bytes()
+
+
 def test_the_claim_is_one_of_a_cell_of_the_block(tmp_path: Path) -> None:
     """The page leaves out the last columns and values, behind an ellipsis."""
     (text,), (block,) = (blocks("docs/adding_a_table.md", language) for language in ("csv", "yaml"))

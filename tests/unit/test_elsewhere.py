@@ -14,6 +14,7 @@ import torch
 from safetensors.torch import save_file
 
 from hypersphere import objectives
+from hypersphere.__main__ import PIPELINE
 from hypersphere.config import registry
 from hypersphere.encoders.resnet import resnet
 
@@ -47,10 +48,12 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "unpacked"
 
 
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+
+
 def of_extras() -> set[str]:
     """The modules of libraries that only extras of the package ask for."""
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    listed = [one for extra in project["optional-dependencies"].values() for one in extra]
+    listed = [one for extra in PROJECT["optional-dependencies"].values() for one in extra]
     extras = {re.split(r"[^\w-]", one)[0].lower() for one in listed}
     modules = metadata.packages_distributions()
     return {
@@ -70,7 +73,8 @@ def run(
 
 
 def test_the_wheel_trains_with_the_libraries_of_the_core_alone(wheel: Path) -> None:
-    refused = of_extras() | {"scipy"}  # which is for the audit
+    # which are for the audit and for judge
+    refused = of_extras() | {"jinja2", "pydantic", "scipy", "yaml"}
     assert {"pandas", "pydantic", "scipy", "torchvision", "yaml"} <= refused
     losses = "".join(
         re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), flags=re.DOTALL)[:2]
@@ -86,10 +90,39 @@ def test_the_wheel_trains_with_the_libraries_of_the_core_alone(wheel: Path) -> N
 
 
 def test_the_command_says_what_to_install_where_only_the_core_is(wheel: Path) -> None:
-    done = run(wheel, of_extras(), "from hypersphere.__main__ import run; sys.exit(run())", "plan")
+    """In place of a command of the pipeline stands one that imports a library of the pipeline."""
+    program = (
+        "from hypersphere.command import cli\ncli.main = lambda: __import__('pandas')\n"
+        "from hypersphere.__main__ import run; sys.exit(run())"
+    )
+    done = run(wheel, of_extras(), program, "plan")
     assert done.returncode == 2
-    assert "hypersphere[pipeline]" in done.stderr
+    assert "hypersphere-repro[pipeline]" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_the_modules_of_the_extra_are_known() -> None:
+    listed = PROJECT["optional-dependencies"]["pipeline"]
+    modules = metadata.packages_distributions()
+    for distribution in (re.split(r"[^\w-]", one)[0].lower() for one in listed):
+        of = {
+            module
+            for module, owners in modules.items()
+            if distribution in {owner.lower().replace("_", "-") for owner in owners}
+        }
+        assert of & {*PIPELINE}, distribution
+    assert len(PIPELINE) == len(listed)
+
+
+def test_judge_runs_from_the_wheel_with_the_small_libraries_of_the_core(wheel: Path) -> None:
+    (wheel / "runs.csv").write_text(
+        "arm,seed,value\na,0,90.1\na,1,90.4\na,2,89.9\nb,0,92.2\nb,1,92.0\nb,2,92.3\n"
+    )
+    refused = of_extras() | {"torch", "jaxtyping"}
+    program = "from hypersphere.__main__ import run; sys.exit(run())"
+    done = run(wheel, refused, program, "judge", "runs.csv", "--baseline", "a")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "b is better than a" in done.stdout
 
 
 def test_weights_load_as_the_page_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

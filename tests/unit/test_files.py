@@ -21,8 +21,9 @@ from hypersphere.audit import table as audit_table
 from hypersphere.config import bare_code, claims, registry, rules, texts, validation
 from hypersphere.config import plan as planning
 from hypersphere.errors import HypersphereError
+from hypersphere.judging import reading as judged_runs
 from hypersphere.provenance import data_files, sources, tables
-from hypersphere.wording import counted, renewed
+from hypersphere.wording import counted, replace_between
 
 from ..fixtures import Refused
 
@@ -207,9 +208,9 @@ def test_a_noun_follows_its_count() -> None:
 
 def test_what_is_between_the_marks_is_replaced() -> None:
     page = "# Title\n<!-- a -->\nold\nlines\n<!-- end -->\nafter\n<!-- end -->\n"
-    new = renewed(page, "<!-- a -->", "<!-- end -->", "new")
+    new = replace_between(page, "<!-- a -->", "<!-- end -->", "new")
     assert new == "# Title\n<!-- a -->\nnew\n<!-- end -->\nafter\n<!-- end -->\n"
-    assert renewed(new, "<!-- a -->", "<!-- end -->", "new") == new
+    assert replace_between(new, "<!-- a -->", "<!-- end -->", "new") == new
 
 
 EDITED = [
@@ -258,10 +259,14 @@ READERS: dict[str, tuple[str, Callable[[Path], object]]] = {
     "code": ("def f() -> int:\n    return 1\n", lambda path: bare_code.behind(path, "f")),
     "a component": (
         "LISTED = 1\n",
-        lambda path: ast.unparse(registry.defined.__wrapped__(path)["LISTED"]),
+        lambda path: ast.unparse(registry.definitions.__wrapped__(path)["LISTED"]),
     ),
-    "a module": ("import os\nX = os.sep\n", lambda path: sources._parsed.__wrapped__(path, "m", 0)),
+    "a module": ("import os\nX = os.sep\n", lambda path: sources._parse.__wrapped__(path, "m", 0)),
     "an audited table": ("where,row,mean\nt,a,90.1\n", audit_table.read),
+    "judged runs": (
+        "arm,value\na,1\na,2\nb,1\nb,2\n",
+        lambda path: judged_runs.read(path, judged_runs.Asked("a")),
+    ),
     "audited sentences": ("t: a is best", lambda path: audit_command.sentences(path, {"t"})),
 }
 """Readers of files that people write, and a file that each reads."""

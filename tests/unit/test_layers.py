@@ -16,7 +16,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("probes", "speed"),
     ("exact",),
     ("statistics",),
-    ("report",),
+    ("report", "judging"),
     ("command", "results", "testing"),
 )
 LEVEL = {folder: level for level, folders in enumerate(LAYERS) for folder in folders}

@@ -10,7 +10,7 @@ import torch
 from hypersphere.config.run import Imbalance
 from hypersphere.datasets import composing, store
 from hypersphere.objectives import hard_contrastive
-from hypersphere.rounding import settled
+from hypersphere.rounding import settle
 
 
 @pytest.mark.parametrize(
@@ -64,4 +64,4 @@ def test_hard_negatives_are_counted_exactly(images: int, share: float) -> None:
 
 @pytest.mark.parametrize("product", [0.9999999, 38.49999, 6.999999, 0.00000001])
 def test_what_is_not_whole_keeps_its_floor(product: float) -> None:
-    assert math.floor(settled(product)) == math.floor(product)
+    assert math.floor(settle(product)) == math.floor(product)

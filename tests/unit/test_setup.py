@@ -22,6 +22,7 @@ COPIED = (
         "src/hypersphere/__init__.py",
         "src/hypersphere/foreign.py",
         "src/hypersphere/foreign.txt",
+        "src/hypersphere/systems.py",
     ),
 )
 PROGRAMS = ("hypersphere", "snakemake", "pytest", "mkdocs", "ruff", "mypy", "snakefmt", "uv")
@@ -32,6 +33,8 @@ TARGETS = (
         "site",
         "evidence",
         "pages",
+        "release",
+        "store",
         "restore",
         "plan",
         "verify",

@@ -13,6 +13,7 @@ from hypersphere import foreign, terminal
 
 ROOT = Path(__file__).resolve().parents[2]
 AUDIT = "row,mean,std,claims\nλ “ü”,93.1,0.2,B > λ “ü”\nB,92.0,0.3,\n"
+RUNS = "arm,value\na,91\na,92\na,93\nλ,1\nλ,2\nλ,3\n"
 COMMANDS = {
     "an audit": (["audit", "n.csv"], 1, "holds in 0 of 1"),
     "grim": (
@@ -22,6 +23,7 @@ COMMANDS = {
     ),
     "help": (["--help"], 0, "usage: hypersphere"),
     "a sentence": (["audit", "–λ.csv"], 2, "-\\u03bb.csv: No such file"),
+    "judge": (["judge", "r.csv", "--baseline", "a"], 0, "\\u03bb is worse than a: -90"),
     "a plan": (["plan", "--folder"], 0, "results/"),
     "a setting": (["plan", "--set", "scale=λ"], 2, "\\u03bb"),
 }
@@ -50,6 +52,7 @@ def test_what_an_encoding_lacks_is_spelt(tmp_path: Path, command: str, encoding:
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_speaks_ascii(tmp_path: Path, command: str) -> None:
     (tmp_path / "n.csv").write_text(AUDIT, encoding="utf-8")
+    (tmp_path / "r.csv").write_text(RUNS, encoding="utf-8")
     words, status, expected = COMMANDS[command]
     folder = ROOT if words[0] == "plan" else tmp_path
     done = said(words, folder, PYTHONIOENCODING="ascii", PYTHONUTF8="0")
@@ -87,7 +90,7 @@ def test_characters(text: str, encoding: str, written: bytes) -> None:
         UnicodeEncodeError("ascii", "λ", 0, 1, "x"),
     ],
 )
-@pytest.mark.parametrize("command", ["audit", "grim", "plan"])
+@pytest.mark.parametrize("command", ["audit", "grim", "judge", "plan"])
 def test_a_crash_has_a_status_of_its_own(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
@@ -99,9 +102,8 @@ def test_a_crash_has_a_status_of_its_own(
     def crash(*_: object) -> int:
         raise error
 
-    monkeypatch.setattr(
-        f"hypersphere.{'command.cli' if command == 'plan' else 'audit.command'}.main", crash
-    )
+    rooms = {"plan": "command.cli", "judge": "judging.command"}
+    monkeypatch.setattr(f"hypersphere.{rooms.get(command, 'audit.command')}.main", crash)
     monkeypatch.setattr(sys, "argv", ["hypersphere", command])
     # it would replace the process of these tests
     monkeypatch.setattr(foreign, "start_again", lambda *_: None)

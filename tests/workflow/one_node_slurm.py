@@ -24,6 +24,8 @@ CLUSTER = "hypersphere_tests"
 """Its name, which every process of a job has in its environment."""
 GPUS = ("/dev/null", "/dev/zero")
 """Device files that pose as GPUs: each needs one of its own."""
+SHARDS = 2 * len(GPUS)
+"""Jobs that can share the GPUs, where each asks for a shard."""
 
 SLURM_CONF = Path(__file__).with_name("slurm.conf")
 
@@ -63,9 +65,10 @@ def started(folder: Path) -> Iterator[None]:
         "folder": folder,
     }
     gpus = "".join(f"Name=gpu Type=fake File={file}\n" for file in GPUS)
+    shards = f"Name=shard Count={SHARDS}\n"
     written = {
-        "slurm.conf": SLURM_CONF.read_text().format(**values, gpus=len(GPUS)),
-        "gres.conf": gpus,
+        "slurm.conf": SLURM_CONF.read_text().format(**values, gpus=len(GPUS), shards=SHARDS),
+        "gres.conf": gpus + shards,
         "cgroup.conf": "",
     }
     alone = os.open(ETC, os.O_RDONLY)

@@ -57,7 +57,7 @@ def point(root: Path, remote: Path | dict[str, str], verify: bool = True) -> Non
 def publish(finished: Checkout, place: Path, once: Once) -> Checkout:
     """The finished copy as a git repository, its scorecard lost, an archive and evidence there; then published.
 
-    The remote is the folder `remote` beside it, what DVC and the release said in `repro.log` and `release.log`. Tests
+    The remote is the folder `remote` beside it, what DVC and `make store` said in `repro.log` and `store.log`. Tests
     only read it.
     """
     made = Checkout(place / "checkout", finished.environment | alone(place / "home") | GIT)
@@ -76,9 +76,9 @@ def publish(finished: Checkout, place: Path, once: Once) -> Checkout:
             (run / name).write_bytes(b"no result")
         made.hypersphere("pack", run.name)
         (place / "repro.log").write_text(dvc(made.equipped(), "repro"))
-        (made.root / "dvc.lock").unlink()  # a release writes its own
+        (made.root / "dvc.lock").unlink()  # `store` writes its own
         point(made.root, place / "remote")
-        (place / "release.log").write_text(made.hypersphere("release").stdout)
+        (place / "store.log").write_text(made.hypersphere("store").stdout)
         git(made, "add", "dvc.lock")
         git(made, "commit", "-qm", "results")
 

@@ -112,6 +112,14 @@ def test_without_archives_smoke_is_skipped_and_said_so(
 
 
 @pytest.mark.tools
+def test_another_system_is_refused_before_anything_is_asked(checkout: Path, tmp_path: Path) -> None:
+    program(checkout / "bin" / "uname", "echo Darwin")
+    done, asked = run(checkout, tmp_path / "nowhere")
+    assert (done.returncode, asked) == (2, [])
+    assert done.stderr.startswith(".ci/run: needs Linux; ")
+
+
+@pytest.mark.tools
 def test_a_missing_document_fails(checkout: Path, tmp_path: Path) -> None:
     (checkout / "results" / "quick-0" / "scorecard.html").write_text("")
     program(checkout / "bin" / "lscpu", "echo Flags: avx2")

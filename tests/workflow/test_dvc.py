@@ -181,21 +181,21 @@ def test_weights_data_archives_and_evidence_are_outputs_and_states_locks_and_hal
         assert set(moved.values()) <= remote.keys()
 
 
-def test_a_release_is_of_what_is_finished_and_committed(
+def test_only_what_is_finished_and_committed_is_stored(
     copied: Checkout, released: Checkout
 ) -> None:
     """The published checkout is the control: it says what to do next, and its lock lists the report."""
-    said = (released.root.parent / "release.log").read_text()
+    said = (released.root.parent / "store.log").read_text()
     assert said.endswith(
-        f"results/{copied.results.name}: pushed; next: git add dvc.lock, commit it, and tag the commit\n"
+        f"results/{copied.results.name}: pushed; next: git add dvc.lock and commit it\n"
     )
     assert {"index.html", "report.pdf", "claims.csv"} <= listed(copied, "results/report").keys()
     lock = (copied.root / "dvc.lock").read_bytes()
     (copied.results / "scorecard.html").unlink()
-    unfinished = copied.hypersphere("release", status=2).stderr
+    unfinished = copied.hypersphere("store", status=2).stderr
     assert f"hypersphere: results/{copied.results.name}: is not finished" in unfinished
     (copied.root / "src" / "hypersphere" / "mine.py").write_text("# not committed\n")
-    uncommitted = copied.hypersphere("release", status=2).stderr
+    uncommitted = copied.hypersphere("store", status=2).stderr
     assert "hypersphere: src/hypersphere/mine.py: differs from the commit" in uncommitted
     assert (copied.root / "dvc.lock").read_bytes() == lock
 

@@ -83,7 +83,7 @@ def test_restore_refuses_what_is_damaged_or_of_other_code_and_else_leaves_nothin
 
 
 @pytest.mark.parametrize("server", ["ssh", "s3", "http"])
-def test_restore_from_a_server_refuses_a_flipped_byte_and_else_brings_all_to_release_again(
+def test_restore_from_a_server_refuses_a_flipped_byte_and_else_brings_all_to_store_again(
     cloned: Checkout, released: Checkout, tmp_path: Path, server: str
 ) -> None:
     folder = f"results/{released.results.name}"
@@ -110,9 +110,9 @@ def test_restore_from_a_server_refuses_a_flipped_byte_and_else_brings_all_to_rel
     with SERVERS[server](tmp_path / "empty", tmp_path / "other") as other:
         point(cloned.root, other.settings)
         if server == "http":  # the control: a web server takes nothing
-            assert "hypersphere: dvc push: failed" in cloned.hypersphere("release", status=2).stderr
+            assert "hypersphere: dvc push: failed" in cloned.hypersphere("store", status=2).stderr
         else:
-            cloned.hypersphere("release")
+            cloned.hypersphere("store")
             assert other.read(name) == sound
 
 

@@ -61,6 +61,7 @@ def test_the_systems_python_keeps_its_packages(system: Path, tmp_path: Path) -> 
         "workflow/install.py",
         "src/hypersphere/foreign.py",
         "src/hypersphere/foreign.txt",
+        "src/hypersphere/systems.py",
     ):
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(REPOSITORY / name, root / name)

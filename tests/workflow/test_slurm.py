@@ -186,3 +186,30 @@ def test_a_job_asks_for_the_gpus_of_its_scale_waits_for_those_in_use_and_is_refu
     with submitting(place, "--retries", "0", settings=with_gpus(3)) as process:
         assert process.wait(timeout=PATIENCE) != 0
     assert "Requested node configuration is not available" in said(place)
+
+
+def test_jobs_of_a_shard_each_share_the_gpus_and_one_more_waits(place: Checkout) -> None:
+    """To Slurm a slot is a shard (docs/cluster.md): two jobs see each of the two GPUs, and the fifth waits."""
+    before = jobs("pretrain")
+    shards = ("--set-resources", "pretrain:gres=shard:1", "evaluate:gres=shard:1")
+    runs = ('only=["lecture/supervised_knn"]', "seeds=[0,1,2,3,4]", "runs_per_gpu=2")
+    settings = (*runs, *SETTINGS[2:-1], SETTINGS[-1].replace('"gpu":1', '"gpu":0'))
+
+    def own(state: str) -> set[str]:
+        return {job for job, now in jobs("pretrain").items() if now == state} - before.keys()
+
+    with submitting(place, *shards, settings=settings) as process:
+        wait_for(
+            place,
+            lambda: devices(place).keys() == own("RUNNING") and len(own("RUNNING")) == 4,
+            process,
+        )
+        assert sorted(devices(place).values()) == ["0", "0", "1", "1"]
+        (waiting,) = own("PENDING")
+        wait_for(
+            place,
+            lambda: slurm.ask("squeue", "-h", "-o", "%r", "-j", waiting) == "Resources\n",
+            process,
+        )
+        process.send_signal(signal.SIGINT)
+        assert process.wait(timeout=PATIENCE) != 0

@@ -12,8 +12,8 @@ import torch
 from torch.utils.flop_counter import FlopCounterMode
 
 from hypersphere import prng
-from hypersphere.config.file_names import RESUME
 from hypersphere.config.run import Run
+from hypersphere.file_names import RESUME
 from hypersphere.methods.base import Batch
 from hypersphere.objectives.n_pair import n_pair
 from hypersphere.training import work

@@ -29,8 +29,12 @@ def floor(cell: Cell) -> float:
     """The binomial standard error of an accuracy, in points; nan for an unknown test set, or no accuracy."""
     if not cell.n_test or not 0 <= cell.mean <= 100:
         return math.nan
-    accuracy = float(cell.mean)
-    return math.sqrt(accuracy * (100 - accuracy) / cell.n_test)
+    return binomial_error(float(cell.mean), cell.n_test)
+
+
+def binomial_error(accuracy: float, n_test: int) -> float:
+    """The standard error, in points, that ``n_test`` random examples give to an accuracy in percent."""
+    return math.sqrt(accuracy * (100 - accuracy) / n_test)
 
 
 def deviation(cell: Cell) -> float | None:
@@ -43,7 +47,7 @@ def deviation(cell: Cell) -> float | None:
     return float(cell.std) or float(unit(cell.std) / 2)
 
 
-def allowed(cell: Cell, runs: Sequence[int] = RUNS) -> tuple[int, ...]:
+def possible_runs(cell: Cell, runs: Sequence[int] = RUNS) -> tuple[int, ...]:
     """The numbers of runs that the decimals of a cell allow, as measured; all, where they tell nothing."""
     if cell.n:
         return (cell.n,) if cell.n > 1 else ()
@@ -100,7 +104,7 @@ class Effect(NamedTuple):
     @property
     def runs(self) -> list[tuple[int, int]]:
         """The numbers of runs from 2 that both allow: one number for both, unless one of them prints its own."""
-        pairs = itertools.product(allowed(self.cell), allowed(self.baseline))
+        pairs = itertools.product(possible_runs(self.cell), possible_runs(self.baseline))
         if self.cell.n or self.baseline.n:
             return list(pairs)
         return [(n, other) for n, other in pairs if n == other]

@@ -265,7 +265,7 @@ def common_runs(cells: Sequence[Cell]) -> Iterator[Finding]:
         if cell.n or not cell.n_test or not 0 <= cell.mean <= 100:
             continue
         if unit(cell.mean) < Fraction(100, cell.n_test):
-            allowed.append(chance.allowed(cell, range(1, grim.MOST + 1)))
+            allowed.append(chance.possible_runs(cell, range(1, grim.MOST + 1)))
     if len(allowed) < 2:
         return
     common = ", ".join(map(str, grim.common(allowed)))
@@ -283,7 +283,7 @@ def spread(cell: Cell) -> Iterator[Finding]:
         yield _about_cell("spread", cell, NEEDS, NO_TEST_SET)
         return
     floor = chance.floor(cell)
-    runs = chance.allowed(cell)
+    runs = chance.possible_runs(cell)
     if not floor > 0 or not runs:
         return
     # If each run met its own examples, (n - 1) ratio^2 would be a chi-square; p is two-sided.

@@ -6,7 +6,7 @@ that every command starts in less than a second.
 
 import argparse
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, NoReturn
@@ -69,9 +69,13 @@ def add(commands: "argparse._SubParsersAction[Any]") -> None:
 
 def main(words: Sequence[str]) -> int:
     """Run one of them. Exit status: 0; 1 if a number or sentence is impossible; 2 after a sentence on an error."""
+    return in_a_sentence(lambda: _run(parse(words, add, EXAMPLES)))
+
+
+def in_a_sentence(work: Callable[[], int]) -> int:
+    """The exit status of a command's work; 2 after one sentence on standard error."""
     try:
-        arguments = _parsed(words)
-        return _grim(arguments) if arguments.command == "grim" else _audit(arguments)
+        return work()
     except HypersphereError as error:
         print(f"hypersphere: {error}", file=sys.stderr)
     except OSError as error:
@@ -79,15 +83,23 @@ def main(words: Sequence[str]) -> int:
     return 2
 
 
-def _parsed(words: Sequence[str]) -> argparse.Namespace:
+def parse(
+    words: Sequence[str],
+    add: Callable[["argparse._SubParsersAction[Any]"], None],
+    examples: Mapping[str, str],
+) -> argparse.Namespace:
+    """The arguments of one of the commands that ``add`` declares; an error shows the command's example."""
     parser = Parser(prog="hypersphere")
     add(parser.add_subparsers(dest="command", required=True))
     try:
         return parser.parse_args(words)
     except HypersphereError as error:
         command = words[0]
-        example = EXAMPLES[command]
-        raise HypersphereError(f"{command}: {error}; for example `{example}`") from None
+        raise HypersphereError(f"{command}: {error}; for example `{examples[command]}`") from None
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    return _grim(arguments) if arguments.command == "grim" else _audit(arguments)
 
 
 def _audit(arguments: argparse.Namespace) -> int:

@@ -66,7 +66,7 @@ ENVIRONMENT.globals |= {
 }
 
 
-def _filled(name: str, **values: Any) -> str:
+def _fill(name: str, **values: Any) -> str:
     return ENVIRONMENT.get_template(name).render(values) + "\n"
 
 
@@ -102,7 +102,7 @@ def markdown(findings: Findings) -> str:
             if (check, verdict) in by_verdict:
                 sections.append((*about, verdict, by_verdict[check, verdict]))
     headed = headline(findings)
-    return _filled("audit.md", headline=headed, sections=sections, **_counts(findings))
+    return _fill("audit.md", headline=headed, sections=sections, **_counts(findings))
 
 
 def as_csv(findings: Findings) -> str:
@@ -154,7 +154,7 @@ def svg(findings: Findings) -> str:
     def x(z: float) -> str:
         return f"{left + WIDTH / 2 * (1 + scaled(z) / scaled(most)):.1f}"
 
-    return _filled(
+    return _fill(
         "effects.svg",
         x=x,
         rows=rows,
@@ -174,7 +174,7 @@ def page(findings: Findings) -> str:
         shown.sort(key=lambda one: one.verdict not in TOLD)
         if shown:
             sections.append((*about, [(one.place, one.verdict, one.says) for one in shown]))
-    return _filled(
+    return _fill(
         "audit.html",
         headline=headline(findings),
         sections=sections,

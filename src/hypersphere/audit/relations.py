@@ -74,9 +74,9 @@ class Check(NamedTuple):
         cells = self._differences(self.cells, numbers)
         if self.take == "each":
             return [(text(_without_reading(cell.at)), cell.value) for cell in cells]
-        taken = self._taken(cells)
+        taken = self._by_group(cells)
         if self.less is not None:
-            others = self._taken(self._differences({**self.cells, **self.less}, numbers))
+            others = self._by_group(self._differences({**self.cells, **self.less}, numbers))
             if taken.keys() != others.keys():
                 raise ValueError("less: needs the same groups as cells")
             taken = {group: value - others[group] for group, value in taken.items()}
@@ -103,7 +103,7 @@ class Check(NamedTuple):
             compared.append(cell._replace(value=cell.value - pick(others)))
         return compared
 
-    def _taken(self, cells: Sequence[Number]) -> dict[str, float]:
+    def _by_group(self, cells: Sequence[Number]) -> dict[str, float]:
         groups: dict[str, list[float]] = defaultdict(list)
         for cell in cells:
             place = {key: cell.at[key] for key in self.by if key in cell.at}

@@ -159,7 +159,7 @@ def text_of(file: Path) -> str:
         data = handle.read(LARGEST_FILE + 1)
     if len(data) > LARGEST_FILE:
         raise HypersphereError(
-            f"{file}: has more than {LARGEST_FILE >> 20} MiB; a table of published numbers has less"
+            f"{file}: has more than {LARGEST_FILE >> 20} MiB; a table of numbers has less"
         )
     marked = data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
     try:

@@ -47,7 +47,8 @@ class Draws(NamedTuple):
 
     def take(self, index: Tensor) -> "Draws":
         """The draws of the images ``index``."""
-        return Draws(*(part[index] for part in self))
+        parts = [part[index] for part in self]
+        return Draws(*parts)
 
 
 def draw(branches: Sequence[Views], images: int, size: int, seed: int, epoch: int) -> Draws:
@@ -63,16 +64,22 @@ def draw(branches: Sequence[Views], images: int, size: int, seed: int, epoch: in
 
     @cache
     def of_all_views(purpose: str, *more: int) -> Float[np.ndarray, "n v ..."]:
-        return prng.uniform((images, VIEWS, *more), seed, purpose, epoch)
+        shape = (images, VIEWS, *more)
+        return prng.uniform(shape, seed, purpose, epoch)
 
     def uniform(v: int, purpose: str, *more: int) -> Float[np.ndarray, "n ..."]:
-        return of_all_views(purpose, *more)[:, v]
+        of_views = of_all_views(purpose, *more)
+        return of_views[:, v]
 
-    by_view = [_of_view(partial(uniform, v), views, size) for v, views in enumerate(branches)]
+    by_view = []
+    for v, views in enumerate(branches):
+        of_this_view = partial(uniform, v)
+        by_view.append(_of_view(of_this_view, views, size))
     fields = {}
     for name in Draws._fields:
         of_views = [view[name] for view in by_view]
-        fields[name] = torch.from_numpy(np.stack(of_views, axis=1))
+        stacked = np.stack(of_views, axis=1)  # n, v, …
+        fields[name] = torch.from_numpy(stacked)
     return Draws(**fields)
 
 
@@ -87,8 +94,9 @@ def _of_view(
         size: height and width of an image in pixels.
     """
     side = views.side or size
-    if views.blur and views.blur_kernel // 2 >= side:
-        limit = f"at most {2 * side - 1} for images of {side} pixels"
+    widest = 2 * side - 1
+    if views.blur and views.blur_kernel > widest:
+        limit = f"at most {widest} for images of {side} pixels"
         raise HypersphereError(f"views: blur_kernel: must be {limit} (given: {views.blur_kernel})")
 
     def sometimes(
@@ -98,34 +106,46 @@ def _of_view(
 
         ``coin``: the draw of this other purpose decides which, and not the draw of ``purpose``.
         """
-        value, toss = np.moveaxis(uniform(purpose, 2), -1, 0)
+        value, toss = uniform(purpose, 2).T
         if coin:
             toss = uniform(coin)
-        drawn = low + value * (high - low)
-        return np.where(toss < probability, drawn, otherwise).astype(np.float32)
+        drawn = _between(low, high, value)
+        applies = toss < probability
+        values = np.where(applies, drawn, otherwise)
+        return values.astype(np.float32)
 
     place = uniform("place", 2)
     if views.crop_padding is None:
-        box = _boxes(uniform("crop", CROP_TRIES, 2), place, views.crop_scale, size)
+        tries = uniform("crop", CROP_TRIES, 2)
+        box = _boxes(tries, place, views.crop_scale, size)
     else:
-        corner = np.floor(place * (2 * views.crop_padding + 1)) - views.crop_padding
-        box = np.concatenate([corner, np.full_like(corner, size)], axis=-1).astype(np.float32)
+        padding = views.crop_padding
+        count = 2 * padding + 1  # places for the crop's corner along each axis
+        corner = _whole(count, place) - padding
+        lengths = np.full_like(corner, size)
+        box = np.concatenate([corner, lengths], axis=-1)
     # A jitter is uniform in centre ± strength. If it does not apply it is the centre, which changes nothing.
     coin = "jitter" if views.jitter_coins == "shared" else ""
     jitters = {}
     for name in JITTERS:
         strength = getattr(views, name)
-        centre = 0.0 if name == "hue" else 1.0
-        low = -strength if name == "hue" else max(0.0, centre - strength)
+        if name == "hue":  # a shift
+            centre = 0.0
+            low = -strength
+        else:  # a factor, which is not negative
+            centre = 1.0
+            low = max(0.0, centre - strength)
         high = centre + strength
         jitters[name] = sometimes(name, low, high, views.jitter_probability, centre, coin)
     if views.jitter_order == "random":
         # sorting four random numbers of each image makes all 24 orders equally likely
-        order = uniform("jitter order", len(JITTERS)).argsort(axis=-1, kind="stable")
+        keys = uniform("jitter order", len(JITTERS))
+        order = keys.argsort(axis=-1, kind="stable")
     else:
-        order = np.tile(np.arange(len(JITTERS)), (len(place), 1))
+        fixed = np.arange(len(JITTERS))
+        order = np.tile(fixed, (len(place), 1))
     return {
-        "box": box,
+        "box": box.astype(np.float32),
         "flip": uniform("flip") < views.flip,
         **jitters,
         "order": order,
@@ -142,22 +162,41 @@ def _boxes(
     size: int,
 ) -> Float[np.ndarray, "n 4"]:
     """The boxes of random resized crops: the first try that fits, with area and log aspect uniform."""
+    of_area, of_aspect = np.moveaxis(tries, -1, 0)  # each n, t
     smallest, largest = scale
-    area = size * size * (smallest + tries[..., 0] * (largest - smallest))
+    share = _between(smallest, largest, of_area)
+    area = size * size * share
     narrowest = np.log(ASPECT[0])
     widest = np.log(ASPECT[1])
-    aspect = np.exp(narrowest + tries[..., 1] * (widest - narrowest))
+    log_aspect = _between(narrowest, widest, of_aspect)
+    aspect = np.exp(log_aspect)
     widths = np.rint(np.sqrt(area * aspect))
     heights = np.rint(np.sqrt(area / aspect))
-    fits = (widths >= 1) & (widths <= size) & (heights >= 1) & (heights <= size)
+    width_fits = (widths >= 1) & (widths <= size)
+    height_fits = (heights >= 1) & (heights <= size)
+    fits = width_fits & height_fits
     any_fits = fits.any(axis=-1)
-    first = fits.argmax(axis=-1)[..., None]
+    first = fits.argmax(axis=-1, keepdims=True)
 
     def of_first(lengths: Float[np.ndarray, "n t"]) -> Float[np.ndarray, "n"]:
-        return np.where(any_fits, np.take_along_axis(lengths, first, -1)[..., 0], size)
+        length = np.take_along_axis(lengths, first, axis=-1)  # n, 1
+        return np.where(any_fits, length[:, 0], size)
 
     width = of_first(widths)
     height = of_first(heights)
-    top = np.floor(place[..., 0] * (size - height + 1))
-    left = np.floor(place[..., 1] * (size - width + 1))
-    return np.stack([top, left, height, width], axis=-1).astype(np.float32)
+    of_top, of_left = place.T
+    top = _whole(size - height + 1, of_top)
+    left = _whole(size - width + 1, of_left)
+    return np.stack([top, left, height, width], axis=-1)
+
+
+def _between(low: float, high: float, draws: Float[np.ndarray, "..."]) -> Float[np.ndarray, "..."]:
+    """Uniform numbers from ``low`` to ``high``, by draws from [0, 1)."""
+    return low + draws * (high - low)
+
+
+def _whole(
+    count: int | Float[np.ndarray, "..."], draws: Float[np.ndarray, "..."]
+) -> Float[np.ndarray, "..."]:
+    """Whole numbers from 0 to ``count - 1``, all equally likely, by draws from [0, 1)."""
+    return np.floor(draws * count)

@@ -9,7 +9,6 @@ import importlib
 import math
 import os
 import sys
-import tomllib
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
 from importlib import metadata
@@ -17,19 +16,20 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from hypersphere import files, foreign
+from hypersphere import DISTRIBUTION, files, foreign
 from hypersphere.audit import command as audit
 from hypersphere.config import coordinates, plan_file, registry, settings
 from hypersphere.config import plan as planning
 from hypersphere.config.artifacts import Studied
 from hypersphere.config.claims import why_not_made
-from hypersphere.config.file_names import MANIFEST
 from hypersphere.config.plan import BatchOfRuns, Plan
 from hypersphere.config.project import HOW_MANY, PAPERS, Config, Scale, Settings, load, scale_names
 from hypersphere.config.root import project_root
 from hypersphere.config.run import Run, read
 from hypersphere.config.validation import DocumentName, Strict, check_name, not_one_of, validate
 from hypersphere.errors import DamagedError, HypersphereError
+from hypersphere.file_names import MANIFEST
+from hypersphere.judging import command as judging
 from hypersphere.provenance import stop
 from hypersphere.wording import counted
 
@@ -64,10 +64,24 @@ class Named(Strict):
     name: DocumentName
 
 
-def plan(plan: Plan, names: list[str], verbose: bool, folder: bool, yaml: bool) -> None:
+def plan(
+    plan: Plan,
+    names: list[str],
+    verbose: bool,
+    folder: bool,
+    yaml: bool,
+    hours: float | None,
+    rate: float | None,
+) -> None:
     from hypersphere.command import preview
 
-    if folder:
+    if rate is not None and hours is None:
+        raise HypersphereError("plan: --rate: needs --hours")
+    if hours is not None:
+        from hypersphere.command import hours as budget
+
+        show(budget.lines(plan, hours, rate))
+    elif folder:
         print(plan.config.results.relative_to(plan.config.root))
     elif yaml:
         runs = named_runs(plan, names)
@@ -75,12 +89,12 @@ def plan(plan: Plan, names: list[str], verbose: bool, folder: bool, yaml: bool) 
             raise HypersphereError(f"plan: --yaml: prints one run at a time (given: {len(runs)})")
         print(runs[0].as_yaml(), end="")
     elif names:
-        show(explained(plan, run) for run in named_runs(plan, names))
+        show(explanation_of(plan, run) for run in named_runs(plan, names))
     else:
         show(preview.lines(plan, verbose))
 
 
-def explained(plan: Plan, run: Run) -> str:
+def explanation_of(plan: Plan, run: Run) -> str:
     """A run's state, who set each field of it and of the probes that measure it, and where its manifest is."""
     from hypersphere.command.templates import filled
     from hypersphere.provenance import state
@@ -90,7 +104,7 @@ def explained(plan: Plan, run: Run) -> str:
         "run.txt",
         name=run.name,
         state=state.look(folder, 0).state,
-        tables=[plan.explained(run.name), plan.probes_explained(run.name)],
+        tables=[plan.explain(run.name), plan.explain_probes(run.name)],
         manifest=(folder / MANIFEST).relative_to(plan.config.root),
     )
 
@@ -123,7 +137,7 @@ def new_paper(config: Config, name: str, parent: Path | None) -> None:
     from hypersphere.config import json_schema
 
     validate(Named, {"name": name}, "new-paper")
-    for what, words in reserved(config).items():
+    for what, words in reserved_names(config).items():
         if same := namesake(name, words):
             where = f", declared in {config.paper_file(same)}" if same in config.papers else ""
             raise HypersphereError(
@@ -149,7 +163,7 @@ def namesake(name: str, words: Iterable[str]) -> str | None:
     return next((word for word in words if word.casefold() == name.casefold()), None)
 
 
-def reserved(config: Config) -> dict[str, Collection[str]]:
+def reserved_names(config: Config) -> dict[str, Collection[str]]:
     """Names that a new paper cannot have, by what they stand for; case makes no difference.
 
     A person who reads such a word in a command, a setting or a table would take it for the other thing.
@@ -403,9 +417,9 @@ def reader(kind: str, place: str) -> Callable[[str], Any]:
 def version() -> str:
     """The package's version, from the checkout if it is run without being installed."""
     try:
-        return metadata.version("hypersphere")
+        return metadata.version(DISTRIBUTION)
     except metadata.PackageNotFoundError:
-        project = tomllib.loads(files.read_text(CHECKOUT / "pyproject.toml"))["project"]
+        project = files.read_toml(CHECKOUT / "pyproject.toml")["project"]
         return str(project["version"])
 
 
@@ -417,7 +431,8 @@ def parser() -> tuple[argparse.ArgumentParser, Mapping[str, argparse.ArgumentPar
     )
     top.add_argument("--version", action="version", version=f"%(prog)s {version()}")
     subparsers = top.add_subparsers(dest="command", metavar="COMMAND", required=True, help=EACH)
-    helps = audit.COMMANDS | {name: about["help"] for name, about in COMMANDS.items()}
+    helps = audit.COMMANDS | judging.COMMANDS
+    helps |= {name: about["help"] for name, about in COMMANDS.items()}
     for wanted, names in GROUPS.items():
         lines = [f"{name:<10} {helps[name]}" for name in names]
         top.add_argument_group(wanted, "\n".join(lines))
@@ -439,6 +454,7 @@ def parser() -> tuple[argparse.ArgumentParser, Mapping[str, argparse.ArgumentPar
                 given["type"] = reader(given["type"], f"{name}: {flag}")
             subparser.add_argument(flag, **given)
     audit.add(subparsers)
+    judging.add(subparsers)
     return top, subparsers.choices
 
 
@@ -458,6 +474,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             raise HypersphereError(f"command: {not_one_of(words[0], commands)}")
         if words[0] in audit.COMMANDS:
             return audit.main(words)
+        if words[0] in judging.COMMANDS:
+            return judging.main(words)
         run(**vars(top.parse_args(words)))
     except HypersphereError as error:
         print(f"hypersphere: {error}", file=sys.stderr)

@@ -57,12 +57,15 @@ class Amount(NamedTuple):
     """Runs whose operations are not known, and are in no sum."""
     flops: int
     hours: float
+    measured_hours: float
+    """Those of them that rest on a measured rate."""
 
 
 class Cost:
     """The costs of a plan's chosen artifacts, on the device that would train its runs."""
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: Plan, rate: float | None = None) -> None:
+        """``rate``: 10^12 operations a second, in place of measured and stated rates."""
         if plan.records is not None:
             raise HypersphereError(
                 "cost: evidence_only: numbers come from records, and nothing is trained"
@@ -72,7 +75,11 @@ class Cost:
         on_gpu = device == "cuda" or (device == "auto" and asks_for_one)
         self.plan = plan
         self.device = GPU if on_gpu else CORE
-        looked_at = rates.measured(plan.config.root, "cuda" if on_gpu else "cpu")
+        looked_at: dict[str, dict[str, float]] = {}
+        if rate is None:
+            looked_at = rates.measured(plan.config.root, "cuda" if on_gpu else "cpu")
+        else:
+            self.device = Device(self.device.unit, rate, "as typed (--rate)")
         self.measured_on = min(looked_at, default="")
         """The device whose measured rates count: of several the first by name; empty: none was looked at."""
         self.measured = looked_at.get(self.measured_on, {})
@@ -85,6 +92,8 @@ class Cost:
         """The operations of each run by its name, or why they are not known."""
         self.run_hours: dict[str, float] = {}
         """The device-hours of each run whose operations are known."""
+        self.measured_runs: set[str] = set()
+        """Those of them whose network has a measured rate."""
         self.networks: set[str] = set()
         """Of the runs whose operations are known."""
         passes: dict[tuple[Any, ...], int | str] = {}
@@ -103,6 +112,8 @@ class Cost:
                 continue
             network = rates.network(run, size.side)
             self.networks.add(network)
+            if network in self.measured:
+                self.measured_runs.add(name)
             self.flops[name] = flops * passes_of_run
             self.run_hours[name] = self.hours(flops * passes_of_run, network)
 
@@ -116,7 +127,8 @@ class Cost:
         known = [flops for flops in map(self.flops.get, names) if isinstance(flops, int)]
         unknown = len(names) - len(known)
         hours = sum(self.run_hours.get(name, 0.0) for name in sorted(names))
-        return Amount(cells, len(names), unknown, sum(known), hours)
+        measured = sum(self.run_hours[name] for name in sorted(names & self.measured_runs))
+        return Amount(cells, len(names), unknown, sum(known), hours, measured)
 
     def hours(self, flops: int, network: str) -> float:
         """The hours of so many operations of a network."""
@@ -172,7 +184,7 @@ def as_csv(cost: Cost) -> str:
     chosen = cost.plan.chosen_artifacts
     rows = [(*key, *cost.amount([key])) for key in chosen]
     rows.append(("all", "", *cost.amount(chosen)))
-    return in_csv(rows, "paper artifact cells runs runs_not_known flop device_hours")
+    return in_csv(rows, "paper artifact cells runs runs_not_known flop device_hours measured_hours")
 
 
 def pairs_csv(cost: Cost) -> str:

@@ -76,7 +76,7 @@ def amounts(plan: Plan) -> dict[str, int]:
         "datasets": len(datasets),
         "imbalanced": sum(dataset.imbalance is not None for dataset in datasets),
         "runs": len(plan.runs),
-        **probed(plan),
+        **probe_counts(plan),
         "artifacts": len(drawn),
         "tables": drawn.count("table"),
         "figures": len(drawn) - drawn.count("table"),
@@ -84,7 +84,7 @@ def amounts(plan: Plan) -> dict[str, int]:
     }
 
 
-def probed(plan: Plan) -> Counter[str]:
+def probe_counts(plan: Plan) -> Counter[str]:
     """How often a probe of each kind measures a run: at one epoch, on one dataset. Controls count, too."""
     measured = set()
     for cell in chain(plan.cells, *plan.controls.values()):

@@ -123,7 +123,7 @@ def _read(word: str) -> tuple[Path, dict[str, Any]]:
     _, equals, _ = word.partition("=")
     if not equals or Path(word).is_file():
         return Path(word), read_mapping(Path(word))
-    return COMMAND_LINE, coordinates.nested(settings.parse([word]))
+    return COMMAND_LINE, coordinates.nest(settings.parse([word]))
 
 
 def _dataset(config: Config, file: Path, value: Any) -> Dataset:

@@ -42,7 +42,7 @@ def kinds_of(plan: Plan, key: Callable[[Run, Size], object]) -> Kinds:
     return Kinds(list(found.values()), left_out)
 
 
-def named(runs: list[Run]) -> str:
+def first_and_count(runs: list[Run]) -> str:
     """The first of some runs, and how many are like it."""
     first, *others = runs
     if not others:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from hypersphere.command.kinds import kinds_of, named
+from hypersphere.command.kinds import first_and_count, kinds_of
 from hypersphere.config.plan import Plan
 from hypersphere.config.run import Run
 from hypersphere.training import memory
@@ -22,7 +22,12 @@ class Finding(NamedTuple):
 
 
 def findings(plan: Plan, gigabytes: float) -> Iterator[Finding]:
-    """A finding for each kind of run that needs more than ``gigabytes``, then what was counted and what was not."""
+    """A finding for each kind of run that needs more than its slot of a card of so many ``gigabytes``.
+
+    Then what was counted, and what was not.
+    """
+    slots = plan.config.settings.runs_per_gpu
+    gigabytes /= slots
     kinds, without = kinds_of(plan, memory.key)
     most = 0
     known = 0
@@ -38,9 +43,10 @@ def findings(plan: Plan, gigabytes: float) -> Iterator[Finding]:
         known += len(runs)
         most = max(most, amount)
         if amount > gigabytes * GB:
-            excess = f"{amount / GB:.1f} GB do not fit {gigabytes:g} GB"
+            of_card = f", one of {slots} slots of a card" if slots > 1 else ""
+            excess = f"{amount / GB:.1f} GB do not fit {gigabytes:g} GB{of_card}"
             remedy = _remedy(run, need, gigabytes)
-            yield Finding(f"{named(runs)}: {excess}; {remedy}", runs)
+            yield Finding(f"{first_and_count(runs)}: {excess}; {remedy}", runs)
     for reason, count in without.items():
         yield Finding(f"not counted  {counted(count, 'run')}: {reason}")
     if known:

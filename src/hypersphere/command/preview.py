@@ -7,12 +7,13 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+from hypersphere import systems
 from hypersphere.command.templates import filled
 from hypersphere.config import settings, texts
 from hypersphere.config.claims import why_not_made
-from hypersphere.config.file_names import UNFINISHED
 from hypersphere.config.plan import Plan, check_sizes
 from hypersphere.errors import HypersphereError
+from hypersphere.file_names import UNFINISHED
 from hypersphere.provenance import markers, state
 from hypersphere.training import sign_of_life
 from hypersphere.training.sign_of_life import Alive
@@ -102,7 +103,13 @@ def complaints(lines: Iterable[str]) -> list[str]:
 
 
 def calling(overrides: dict[str, Any], *options: str) -> list[str]:
-    """The words that call Snakemake with the project's own profile (profiles/default) and these settings."""
+    """The words that call Snakemake with the project's own profile (profiles/default) and these settings.
+
+    Raises:
+        HypersphereError: this system is not a Unix.
+    """
+    if sentence := systems.why_not("snakemake"):
+        raise HypersphereError(sentence)
     typed = settings.words(overrides)
     config = ["--config", *typed] if typed else []
     return [sys.executable, "-m", "snakemake", *options, *config]

@@ -12,7 +12,7 @@ import torch
 
 from hypersphere import files
 from hypersphere.command import memory
-from hypersphere.command.kinds import kinds_of, named
+from hypersphere.command.kinds import first_and_count, kinds_of
 from hypersphere.config.plan import Plan
 from hypersphere.config.run import Run
 from hypersphere.datasets.training_sizes import Size
@@ -63,7 +63,7 @@ def lines(plan: Plan, gigabytes: float | None = None) -> Iterator[str]:
             runs = kinds[at].runs
             if problem := future.result():
                 place = f"[{at + 1}/{len(kinds)}]"
-                yield f"{place} {named(runs)}: {problem}"
+                yield f"{place} {first_and_count(runs)}: {problem}"
                 failed.update(run.name for run in runs)
     finally:
         pool.shutdown(cancel_futures=True)  # a command that is stopped leaves no workers behind

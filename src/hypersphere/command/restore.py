@@ -1,4 +1,4 @@
-"""`make restore`: fetch a release's results with DVC, check them, and have Snakemake take them as up to date.
+"""`make restore`: fetch stored results with DVC, check them, and have Snakemake take them as up to date.
 
 After a clone and `dvc pull`, modification times are random, and Snakemake has no record of how the files were made. So
 `snakemake --touch --forceall` sets the times in the order of the DAG, and records this checkout's code and settings as
@@ -6,6 +6,7 @@ those that made the files. Every step before it checks that this record will be 
 """
 
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -21,7 +22,7 @@ from hypersphere.statistics import judged_records
 
 HELP = "docs/dvc.md says how"
 REPORT = Path("results/report")
-"""What is known of every claim; a release has it, too."""
+"""What is known of every claim; it is stored, too."""
 
 
 def restore(plan: Plan) -> None:
@@ -32,14 +33,14 @@ def restore(plan: Plan) -> None:
     locked = lock.read_text(encoding="utf-8") if lock.is_file() else ""
     if f"path: {results}/" not in locked:
         raise HypersphereError(
-            f"dvc.lock: does not list {results}; check out a release of that scale ({HELP})"
+            f"dvc.lock: does not list {results}; check out a commit that stores that scale ({HELP})"
         )
     remote = default_remote(root)
     call(root, "dvc", "remote", "modify", "--local", remote, "verify", "true")
     move(root, "pull", "nothing was restored")
     if changed := changed_since(root):
         raise HypersphereError(
-            f"{changed}: changed since the results of dvc.lock were made; check out that release ({HELP})"
+            f"{changed}: changed since the results of dvc.lock were made; check out their commit ({HELP})"
         )
     verify.verify(plan, [], rebuild=False)
     _separate(plan.config.exact, plan.config.results, root / REPORT)
@@ -118,10 +119,13 @@ def _separate(*folders: Path) -> None:
         seen.add(inode)
 
 
-def call(root: Path, program: str, *arguments: str) -> str:
-    """The output of a Python program of this environment, which must succeed."""
+def call(root: Path, program: str, *arguments: str, **variables: str) -> str:
+    """The output of a Python program of this environment, which must succeed; ``variables`` are added to ours."""
     command = [sys.executable, "-m", program, *arguments]
-    done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
+    environment = os.environ | variables
+    done = subprocess.run(
+        command, cwd=root, env=environment, capture_output=True, text=True, check=False
+    )
     if done.returncode:
         print(done.stdout + done.stderr, file=sys.stderr)
         raise HypersphereError(

@@ -90,7 +90,7 @@ def rows(plan: Plan, paper: str) -> list[RunsAlike]:
     return sorted(found.values(), key=attrgetter("method", "variant", "dataset"))
 
 
-def shared(listed: list[RunsAlike]) -> Fields:
+def shared_fields(listed: list[RunsAlike]) -> Fields:
     """The fields that have one value in all rows."""
     same = dict(listed[0].fields)
     for row in listed:
@@ -106,7 +106,7 @@ def as_csv(listed: list[RunsAlike]) -> str:
     An empty cell is a field that is null or of a part that the run lacks, or a parameter that has its default.
     """
     fields = pd.DataFrame([row.fields for row in listed], dtype=object)
-    differing = fields.drop(columns=[*shared(listed)])
+    differing = fields.drop(columns=[*shared_fields(listed)])
     order = [*Run.model_fields]
     paths = sorted(map(str, differing), key=lambda path: order.index(path.partition(".")[0]))
     heads = pd.DataFrame([row.head for row in listed], columns=[*HEAD])
@@ -127,7 +127,7 @@ def as_yaml(listed: list[RunsAlike]) -> str:
         dataset = row.run.dataset
         fields = dataset.model_dump(mode="json", exclude_defaults=True, exclude={"name"})
         datasets[dataset.name] = fields
-    fields = coordinates.nested(shared(listed))
+    fields = coordinates.nest(shared_fields(listed))
     return files.as_yaml({"all runs": fields, "images": datasets})
 
 

@@ -98,7 +98,7 @@ def figures(docstring: str) -> list[str]:
     return re.findall(r"\w+/\w+", paragraph[1]) if paragraph else []
 
 
-def drawn(config: project.Config, results: Path, key: str) -> Figure:
+def figure_of(config: project.Config, results: Path, key: str) -> Figure:
     """An exact figure, if a folder of results has it."""
     paper, artifact = key.split("/")
     about = config.papers[paper].studied[artifact]
@@ -122,7 +122,7 @@ def losses(config: project.Config, results: Path) -> tuple[str, dict[str, Path]]
         for name in registry.names(kind):
             text = docstring(kind, name)
             named = dict.fromkeys(re.findall(rf"\b{NAMES.pattern}\b", text))
-            shown = [drawn(config, results, key) for key in figures(text)]
+            shown = [figure_of(config, results, key) for key in figures(text)]
             module = f"{registry.module_name(kind, name)}.{name}"
             components.append(Component(module, [one for one in named if one in errata], shown))
             for figure in shown:
@@ -164,7 +164,7 @@ def on_files(files: "Files", config: "MkDocsConfig") -> "Files":
 
     loaded = project.load(ROOT, {})
     equations, pictures = losses(loaded, ROOT / "results")
-    outside = {page: linked(read_text(ROOT / file)) for file, page in OUTSIDE.items()}
+    outside = {page: with_links(read_text(ROOT / file)) for file, page in OUTSIDE.items()}
     pages = {
         **outside,
         "reference/losses.md": equations,
@@ -184,10 +184,10 @@ def on_page_markdown(markdown: str, page: "Page", **_: Any) -> str:
     """Put the README's findings on the first page, and links to files outside docs/ where the site has them."""
     findings = read_text(ROOT / "README.md").partition(BEGIN)[2].partition(END)[0]
     report = LINK_TO_REPORT if (REPORT / "index.html").is_file() else ""
-    return linked(markdown.replace(FINDINGS, findings.strip()).replace(REPORTED, report))
+    return with_links(markdown.replace(FINDINGS, findings.strip()).replace(REPORTED, report))
 
 
-def linked(markdown: str) -> str:
+def with_links(markdown: str) -> str:
     """A page with links to files outside docs/ where the site has them."""
     for file, page in OUTSIDE.items():
         markdown = re.sub(rf"\]\((\.\./)*{re.escape(file)}(?=[)#])", f"]({page}", markdown)

@@ -20,12 +20,12 @@ from hypersphere.command import preview
 from hypersphere.config import plan as planning
 from hypersphere.config.artifacts import Protocol
 from hypersphere.config.cells import raw_pixels
-from hypersphere.config.file_names import MANIFEST
 from hypersphere.config.plan import Evaluation, Plan
 from hypersphere.config.run import Run
 from hypersphere.config.validation import LISTED
 from hypersphere.datasets import store
 from hypersphere.errors import DamagedError, HypersphereError, in_one_line
+from hypersphere.file_names import MANIFEST
 from hypersphere.provenance import contents, digests, manifest, markers, state, stop
 from hypersphere.statistics import retrained
 from hypersphere.wording import counted
@@ -130,10 +130,10 @@ def _strays(plan: Plan) -> list[Path]:
         if not (folder / MANIFEST).is_file():
             known.add(folder)
     with suppress(HypersphereError):  # who reads them says so
-        known.update(contents.recorded(plan))
+        known.update(contents.checksums_of_records(plan))
     for path in contents.manifests(plan, weights=True):
         with suppress(HypersphereError):  # it is named where it is checked
-            known.update(contents.listed(path))
+            known.update(contents.checksums_of(path))
     return list(contents.others(results, known))
 
 
@@ -232,7 +232,7 @@ def _rebuild(plan: Plan) -> None:
         after = again.config.results
         made = _rebuilt_files(after)
         differing = _differing(before, after, made)
-        missing = [name for name in _expected(plan) if name not in made]
+        missing = [name for name in _expected_files(plan) if name not in made]
         sentences = []
         if differing:
             sentences.append(f"{', '.join(differing)}: differ when made again")
@@ -286,7 +286,7 @@ def _make_again(again: Plan) -> list[str]:
     return list(dict.fromkeys(reasons))
 
 
-def _expected(plan: Plan) -> list[str]:
+def _expected_files(plan: Plan) -> list[str]:
     """The files of the results that are to be made again."""
     results = plan.config.results
     names = _rebuilt_files(results)

@@ -22,7 +22,7 @@ from pydantic import (
 from hypersphere import files
 from hypersphere.config import coordinates, registry
 from hypersphere.config.coordinates import Axis, Contrast, Pair, Position, Scalar
-from hypersphere.config.measures import MEASURES, MeasureName, transferred
+from hypersphere.config.measures import MEASURES, MeasureName, transfer_name
 from hypersphere.config.run import Probe, Run, RunFields
 from hypersphere.config.study import SeedList, Study, Withdrawn
 from hypersphere.config.validation import (
@@ -65,7 +65,7 @@ class Protocol(Strict):
     def measures(self) -> tuple[str, ...]:
         """Its measures, the main one first."""
         given: tuple[str, ...] = registry.read_constant("probes", self.probe.name, "MEASURES", ())
-        return tuple(map(transferred, given)) if self.transfer else given
+        return tuple(map(transfer_name, given)) if self.transfer else given
 
     def of_probe(self, measure: str) -> str:
         """The probe's own name of one of its measures: ``linear_top1`` where a transfer calls it ``transfer_top1``."""
@@ -201,15 +201,15 @@ class Measured(Strict):
         fixed = dict(self.fixed)
         if self.measure:
             fixed["measure"] = self.measure
-        every = coordinates.combined([[fixed], *self.axes.values()])
-        return [coordinates.ordered(point) for point in every]
+        every = coordinates.combinations([[fixed], *self.axes.values()])
+        return [coordinates.in_order(point) for point in every]
 
     def compared_with(self, point: Mapping[str, Scalar]) -> Position | None:
         """The coordinates of a cell's baseline; None for a baseline."""
         if self.baseline is None:
             return None
-        other = coordinates.ordered({**point, **self.baseline})
-        return None if other == coordinates.ordered(point) else other
+        other = coordinates.in_order({**point, **self.baseline})
+        return None if other == coordinates.in_order(point) else other
 
     @cached_property
     def comparisons(self) -> list[Pair]:
@@ -231,7 +231,7 @@ class Measured(Strict):
     def compared(self) -> frozenset[Position]:
         """The runs of the cells that a comparison names, by their coordinates without readings."""
         cells = itertools.chain.from_iterable(self.comparisons)
-        return frozenset(map(coordinates.trained, cells))
+        return frozenset(map(coordinates.without_readings, cells))
 
 
 class Studied(Strict):
@@ -266,7 +266,7 @@ Artifact = Annotated[
 ]
 
 
-def _filled_in(evaluations: Any) -> Any:
+def _fill_in(evaluations: Any) -> Any:
     """Fill in protocols that have ``like: other`` from that one."""
     if not isinstance(evaluations, dict):
         return evaluations
@@ -335,7 +335,7 @@ class Paper(Strict):
     """Studies that were given up before their first run, by the names that they had."""
     open_choices: dict[str, list[OpenChoice]] = {}
     """Choices that the document leaves open, of all methods (``all``) and by method."""
-    evaluations: Annotated[dict[Identifier, Protocol], BeforeValidator(_filled_in)] = Field(
+    evaluations: Annotated[dict[Identifier, Protocol], BeforeValidator(_fill_in)] = Field(
         default_factory=dict
     )
     artifacts: dict[Identifier, Artifact] = {}

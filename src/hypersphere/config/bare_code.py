@@ -64,7 +64,7 @@ def behind(file: Path, name: str) -> str | None:
     while waiting:
         one = waiting.pop()
         if one in defined and one not in sources:
-            bare = _untyped(WithoutWords().visit(defined[one]))
+            bare = _without_types(WithoutWords().visit(defined[one]))
             sources[one] = ast.unparse(bare)
             waiting += [node.id for node in ast.walk(bare) if isinstance(node, ast.Name)]
     return "\n".join(sources[one] for one in sorted(sources)) if name in sources else None
@@ -82,7 +82,7 @@ def _defines(statement: ast.stmt) -> Iterator[str]:
         yield from map(ast.unparse, targets)
 
 
-def _untyped(statement: ast.AST) -> ast.AST:
+def _without_types(statement: ast.AST) -> ast.AST:
     """The statement without the types of arguments and results."""
     for node in ast.walk(statement):
         if isinstance(node, ast.arg):

@@ -113,7 +113,7 @@ class Cells:
         points = [cell.coordinates for cell in several if not cell.missing]
         most = self.config.most_values(paper.paper, name)
         if most is not None:
-            points = _thinned(artifact, points, most)
+            points = _thin(artifact, points, most)
         measured = {*points}
         measured |= {baseline for point, baseline in artifact.comparisons if point in measured}
         cells = []
@@ -141,7 +141,7 @@ class Cells:
         except ValueError as error:
             raise HypersphereError(f"{where}: {error}") from None
         how = self.protocols[paper.paper].get(protocol)
-        if problem := _misplaced(how, point, own, other):
+        if problem := _why_misplaced(how, point, own, other):
             raise HypersphereError(f"{where}: target: {protocol} {problem}")
         used = {one: self.config.dataset_for(one, paper.paper) for one in (own, other)}
         measure = str(point["measure"])
@@ -224,7 +224,7 @@ class Cells:
         self, paper: Paper, name: str, point: Coordinates, dataset: Dataset
     ) -> Resolved | None:
         """The run of a cell, with its arm's values for ``best``; None: these are missing."""
-        descriptions = described(self.config, paper, name, point)
+        descriptions = descriptions_of(self.config, paper, name, point)
         if descriptions is None:
             return None
         values: dict[str, Scalar] = {key: point[key] for key in coordinates.IDENTITY}
@@ -232,10 +232,10 @@ class Cells:
         for one in descriptions:
             values |= one.values
             factors |= one.factors
-        key = paper.paper, coordinates.ordered(values), coordinates.ordered(factors)
+        key = paper.paper, coordinates.in_order(values), coordinates.in_order(factors)
         # cells of several artifacts share what is resolved for the first of them
         if key not in self.resolved:
-            self.resolved[key] = resolved(self.config, paper, point, descriptions, dataset)
+            self.resolved[key] = resolve_cell(self.config, paper, point, descriptions, dataset)
         return self.resolved[key]
 
 
@@ -250,7 +250,7 @@ def _at_scale(config: cfg.Config, paper: str, evaluation: str) -> Protocol:
     return Protocol.model_validate({**declared, "probe": {"name": probe, **parameters}})
 
 
-def _thinned(artifact: Measured, points: list[Position], most: int) -> list[Position]:
+def _thin(artifact: Measured, points: list[Position], most: int) -> list[Position]:
     """The points with at most so many values of each axis, from the first to the last at even distances."""
     left = points
     for axis in artifact.axes.values():
@@ -269,7 +269,7 @@ def _with_value(points: list[Position], value: dict[str, Scalar]) -> list[Positi
     return [point for point in points if value.items() <= point.items()]
 
 
-def _misplaced(how: Protocol | None, point: Position, own: str, other: str) -> str:
+def _why_misplaced(how: Protocol | None, point: Position, own: str, other: str) -> str:
     """Why a protocol does not measure encoders of one dataset on the other; empty if it does."""
     if how is not None and how.transfer:
         return "needs another one than the dataset" if other == own else ""
@@ -301,7 +301,7 @@ def _epoch(resolved: Resolved, point: Position, where: str) -> int:
     return max(1 if share else 0, round(epoch))
 
 
-def resolved(
+def resolve_cell(
     config: cfg.Config,
     paper: Paper,
     point: Coordinates,
@@ -318,12 +318,12 @@ def layers_of(config: cfg.Config, cell: Cell) -> Layers:
     """The layers of a cell's run, of which its own artifact is one."""
     assert cell.run is not None
     paper = config.papers[cell.paper]
-    descriptions = described(config, paper, cell.artifact, cell.coordinates)
+    descriptions = descriptions_of(config, paper, cell.artifact, cell.coordinates)
     assert descriptions is not None
-    return resolved(config, paper, cell.coordinates, descriptions, cell.run.dataset).layers
+    return resolve_cell(config, paper, cell.coordinates, descriptions, cell.run.dataset).layers
 
 
-def described(
+def descriptions_of(
     config: cfg.Config, paper: Paper, name: str, point: Coordinates
 ) -> list[Description] | None:
     """What describes the run of a cell: its artifact, and for ``best`` what was selected; None: nothing is yet."""
@@ -364,7 +364,8 @@ def seeds_of(config: cfg.Config, paper: Paper, name: str, point: Position) -> Li
     seeds = config.scale.seeds
     at_scale = config.at_scale[paper.paper]
     which: str = at_scale.of_artifact(name).seeds or own
-    if which == "sweeps" and seeds.compared and coordinates.trained(point) in artifact.compared:
+    is_compared = coordinates.without_readings(point) in artifact.compared
+    if which == "sweeps" and seeds.compared and is_compared:
         which = "compared"
     return Listed(getattr(seeds, which), config.source("seeds"), f"seeds.{which}")
 
@@ -401,7 +402,7 @@ def control(point: Coordinates, variant: str) -> Position:
     """The coordinates of the control (chance, pixels, untrained) of the cell at ``point``."""
     keys = ("dataset", "target", "by", "measure", *coordinates.of_probe(point))
     shared = {key: value for key, value in point.items() if key in keys}
-    return coordinates.ordered({**shared, "method": CONTROL, "variant": variant})
+    return coordinates.in_order({**shared, "method": CONTROL, "variant": variant})
 
 
 def raw_pixels(dataset: str) -> str:
@@ -409,7 +410,7 @@ def raw_pixels(dataset: str) -> str:
     return f"{PIXELS}-{dataset}"
 
 
-def untrained(cells: list[Cell]) -> list[Cell]:
+def untrained_controls(cells: list[Cell]) -> list[Cell]:
     """The untrained controls of an artifact, one for each dataset, target, value and seed.
 
     Each is epoch 0 of the run of the first row whose initial weights are not cut.
@@ -439,7 +440,7 @@ def mark(cells: Sequence[Cell], config: cfg.Config, records: Records) -> list[Ce
     folder = f"{FOLDER}/{config.scale_name}"
     marked: list[Cell] = []
     for cell in cells:
-        reason = _unrecorded(cell, config, records, folder) if is_made(cell) else ""
+        reason = _why_unrecorded(cell, config, records, folder) if is_made(cell) else ""
         marked.append(replace(cell, missing=reason) if reason else cell)
     whole = {(*cell.place, cell.run.seed): cell for cell in filter(is_made, marked)}
     for at, cell in enumerate(marked):
@@ -460,7 +461,7 @@ def mark(cells: Sequence[Cell], config: cfg.Config, records: Records) -> list[Ce
     return marked
 
 
-def _unrecorded(cell: MadeCell, config: cfg.Config, records: Records, folder: str) -> str:
+def _why_unrecorded(cell: MadeCell, config: cfg.Config, records: Records, folder: str) -> str:
     """Why no record gives a cell's number; empty if one does."""
     artifact = config.papers[cell.paper].measured[cell.artifact]
     if registry.artifact_kind(artifact.draw).images:
@@ -497,7 +498,7 @@ def _readings(cell: MadeCell, records: Records) -> set[tuple[str, Position]] | N
     for one in rows:
         reading = coordinates.parse(one.reading, str(one)).items()
         if own <= reading:
-            further = coordinates.ordered(dict(reading - own))
+            further = coordinates.in_order(dict(reading - own))
             readings.add((one.measure, further))
     return readings
 

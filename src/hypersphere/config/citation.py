@@ -8,6 +8,7 @@ from typing import Annotated, Any, Self
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
 from hypersphere.config.validation import Text, read_mapping, validate
+from hypersphere.errors import HypersphereError
 
 FILE = "CITATION.cff"
 
@@ -34,7 +35,7 @@ class Author(BaseModel):
     family_names: Text | None = Field(default=None, alias="family-names")
 
     @model_validator(mode="after")
-    def _named(self) -> Self:
+    def _check_name(self) -> Self:
         if not (self.name or (self.given_names and self.family_names)):
             raise ValueError("needs name, or given-names and family-names")
         return self
@@ -64,3 +65,11 @@ def read(root: Path) -> Citation | None:
         return None
     given: dict[str, Any] = read_mapping(file)
     return validate(Citation, given, file)
+
+
+def required(root: Path) -> Citation:
+    """CITATION.cff under ``root``, which must be there."""
+    cited = read(root)
+    if cited is None:
+        raise HypersphereError(f"{root / FILE}: the file is missing")
+    return cited

@@ -24,7 +24,7 @@ from hypersphere.config.cells import LEFT_OUT
 from hypersphere.config.coordinates import (
     IDENTITY,
     Position,
-    ordered,
+    in_order,
     parse,
     setting,
     show,
@@ -107,7 +107,7 @@ class Claim(Strict):
         """The coordinates of the number: method, variant, dataset, setting and measure."""
         named = {key: getattr(self, key) for key in IDENTITY if getattr(self, key)}
         measure = {"measure": self.metric} if self.metric else {}
-        return ordered({**named, **measure, **parse(self.setting, self.id)})
+        return in_order({**named, **measure, **parse(self.setting, self.id)})
 
     @cached_property
     def text(self) -> str:
@@ -118,8 +118,8 @@ class Claim(Strict):
     def compared_with(self) -> Position:
         """The coordinates of a comparison's baseline, which names a variant, or all coordinates that differ."""
         if "=" in self.baseline:
-            return ordered({**self.coordinates, **parse(self.baseline, self.id)})
-        return ordered({**self.coordinates, "variant": self.baseline})
+            return in_order({**self.coordinates, **parse(self.baseline, self.id)})
+        return in_order({**self.coordinates, "variant": self.baseline})
 
     @property
     def cells(self) -> tuple[str, ...]:
@@ -198,7 +198,7 @@ def load(file: Path) -> list[Claim]:
     of_tables = {artifact for artifact, _, _ in values}
     for claim in claims.values():
         if claim.kind == "comparison" and claim.variant and _is_of_two(claim, of_tables):
-            claims[claim.id] = _subtracted(file, claim, values)
+            claims[claim.id] = _subtract(file, claim, values)
     return list(claims.values())
 
 
@@ -209,7 +209,7 @@ def _is_of_two(claim: Claim, of_tables: Collection[str]) -> bool:
     return not claim.of_accuracy or (claim.reported is None and claim.artifact in of_tables)
 
 
-def _subtracted(
+def _subtract(
     file: Path, claim: Claim, values: Mapping[tuple[str, str, str], list[float]]
 ) -> Claim:
     """A comparison with the difference of the two values, and with the level of its baseline."""
@@ -237,14 +237,14 @@ def of(config: Config, paper: str) -> list[Claim]:
     """All claims of a document: its file's, the differences that its tables imply, and what its studies compare."""
     document = config.papers[paper]
     claims = load(config.claims_file(paper))
-    return [*claims, *_implied(document, claims), *_of_studies(paper, document)]
+    return [*claims, *_implied_comparisons(document, claims), *_of_studies(paper, document)]
 
 
 SHARED = {"artifact", "method", "variant", "dataset", "setting", "metric", "reading", "source"}
 """What an implied comparison has of the value of its variant."""
 
 
-def _implied(document: Paper, claims: Iterable[Claim]) -> Iterator[Claim]:
+def _implied_comparisons(document: Paper, claims: Iterable[Claim]) -> Iterator[Claim]:
     """The comparisons of printed values that no sentence makes.
 
     A table that prints a variant beside its baseline says what the variant gains, also where no sentence does. Which

@@ -75,7 +75,7 @@ class Position(dict[str, Scalar]):
         return hash(self.text)
 
 
-def ordered(coordinates: Coordinates) -> Position:
+def in_order(coordinates: Coordinates) -> Position:
     """The coordinates in canonical order: identity, paths into the run, readings."""
     paths = sorted(coordinates.keys() - _NAMED)
     return Position(
@@ -89,7 +89,7 @@ def ordered(coordinates: Coordinates) -> Position:
 
 def text(coordinates: Coordinates) -> str:
     """The canonical text; empty for none."""
-    return ordered(coordinates).text
+    return in_order(coordinates).text
 
 
 @lru_cache(maxsize=4096)
@@ -103,7 +103,7 @@ def parse(line: str, where: str) -> Position:
         if key in parsed:
             raise HypersphereError(f"{where}: {key} is given twice")
         parsed[key] = normal(value)
-    return ordered(parsed)
+    return in_order(parsed)
 
 
 def setting(coordinates: Coordinates) -> str:
@@ -116,19 +116,19 @@ def setting(coordinates: Coordinates) -> str:
 def of_run(coordinates: Coordinates) -> Position:
     """The paths into the run among coordinates."""
     return Position(
-        {key: value for key, value in ordered(coordinates).items() if key not in _NAMED}
+        {key: value for key, value in in_order(coordinates).items() if key not in _NAMED}
     )
 
 
-def trained(coordinates: Coordinates) -> Position:
+def without_readings(coordinates: Coordinates) -> Position:
     """Identity and paths into the run: all but readings, which train nothing."""
-    return ordered({key: value for key, value in coordinates.items() if key not in READINGS})
+    return in_order({key: value for key, value in coordinates.items() if key not in READINGS})
 
 
 def of_probe(coordinates: Coordinates) -> Position:
     """The readings that choose among the values that one probe gives: all but epoch, target, by and measure."""
     return Position(
-        {key: value for key, value in ordered(coordinates).items() if key in READINGS[3:-1]}
+        {key: value for key, value in in_order(coordinates).items() if key in READINGS[3:-1]}
     )
 
 
@@ -140,7 +140,7 @@ def points(axis: Axis) -> list[dict[str, Scalar]]:
     """Every point of an axis, in the order written; the last key varies fastest."""
     listed: list[dict[str, Scalar]] = []
     for lists in axis if isinstance(axis, list) else [axis]:
-        listed += combined([_points_of(key, values) for key, values in lists.items()])
+        listed += combinations([_points_of(key, values) for key, values in lists.items()])
     if repeated := [one for one, count in Counter(map(text, listed)).items() if count > 1]:
         raise ValueError(f"{min(repeated)} is listed twice")
     return listed
@@ -159,7 +159,7 @@ def _points_of(key: str, values: Scalar | list[Scalar]) -> list[dict[str, Scalar
     return pairs
 
 
-def combined(axes: Iterable[list[dict[str, Scalar]]]) -> list[dict[str, Scalar]]:
+def combinations(axes: Iterable[list[dict[str, Scalar]]]) -> list[dict[str, Scalar]]:
     """Every combination of one point of each axis; the last axis varies fastest."""
     every = []
     for parts in itertools.product(*axes):
@@ -170,7 +170,7 @@ def combined(axes: Iterable[list[dict[str, Scalar]]]) -> list[dict[str, Scalar]]
     return every
 
 
-def nested(paths: Mapping[str, Scalar]) -> dict[str, Any]:
+def nest(paths: Mapping[str, Scalar]) -> dict[str, Any]:
     """``{"batch.size": 512}`` as ``{"batch": {"size": 512}}``."""
     result: dict[str, Any] = {}
     for path, value in paths.items():
@@ -199,7 +199,7 @@ class Contrast(Strict):
         there = {point: point for point in points}
         pairs = []
         for point in points:
-            other = there.get(ordered({**point, **against}))
+            other = there.get(in_order({**point, **against}))
             if covers(self.of, point) and other is not None and other != point:
                 pairs.append((point, other))
         return pairs

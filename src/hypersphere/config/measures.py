@@ -105,6 +105,6 @@ MEASURES = _all()
 MeasureName = Annotated[str, one_of(lambda: MEASURES)]
 
 
-def transferred(name: str) -> str:
+def transfer_name(name: str) -> str:
     """The name of a probe's measure on another dataset than the encoder's: ``linear_top1`` -> ``transfer_top1``."""
     return f"transfer_{name.rpartition('_')[2]}"

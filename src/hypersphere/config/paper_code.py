@@ -114,10 +114,10 @@ def blaming(file: Path, what: str = "") -> Iterator[None]:
     except HypersphereError:
         raise
     except Exception as error:
-        raise HypersphereError(_blamed(file, error, what)) from error
+        raise HypersphereError(_blame(file, error, what)) from error
 
 
-def _blamed(file: Path, error: Exception, what: str) -> str:
+def _blame(file: Path, error: Exception, what: str) -> str:
     """The sentence on an error in a file. It names the last line that ran there, or the one that Python cannot read."""
     kind = type(error).__name__
     if isinstance(error, SyntaxError):
@@ -167,6 +167,6 @@ def shared_studies() -> tuple[str, ...]:
 
 def _returns_a_study(file: Path) -> bool:
     """Whether a file defines an exact study: a function of the file's name that returns one."""
-    function = registry.defined(file).get(file.stem)
+    function = registry.definitions(file).get(file.stem)
     returns = function.returns if isinstance(function, ast.FunctionDef) else None
     return returns is not None and ast.unparse(returns) == "ExactStudy"

@@ -16,12 +16,12 @@ from hypersphere.config import project as cfg
 from hypersphere.config import registry
 from hypersphere.config.artifacts import Probe, Protocol
 from hypersphere.config.cells import Cell, Cells, Listed, is_made
-from hypersphere.config.file_names import MANIFEST
 from hypersphere.config.project import Layer
 from hypersphere.config.records import Records, read_all
 from hypersphere.config.run import Dataset, Run
 from hypersphere.config.validation import SHOWN, either
 from hypersphere.errors import HypersphereError
+from hypersphere.file_names import MANIFEST
 
 Item = TypeVar("Item")
 At = tuple[int, str]
@@ -133,7 +133,9 @@ class Plan:
     @cached_property
     def controls(self) -> dict[tuple[str, str], list[Cell]]:
         """The cells of the untrained control of each artifact; with records, those that they measure."""
-        controls = {key: of_cells.untrained(cells) for key, cells in self.artifacts.items()}
+        controls = {
+            key: of_cells.untrained_controls(cells) for key, cells in self.artifacts.items()
+        }
         if self.records is not None:
             for key, cells in controls.items():
                 controls[key] = of_cells.recorded_controls(cells, self.records)
@@ -142,7 +144,7 @@ class Plan:
     @cached_property
     def runs(self) -> dict[str, Run]:
         """The distinct runs to train, by name; a run that several cells share is listed once."""
-        return _measured(self.cells)
+        return _measured_runs(self.cells)
 
     @cached_property
     def _cells_of(self) -> dict[str, list[Cell]]:
@@ -264,7 +266,7 @@ class Plan:
 
     def runs_of(self, paper: str, artifact: str) -> dict[str, Run]:
         """The distinct runs that an artifact shows, by name."""
-        return _measured(self.artifacts[paper, artifact])
+        return _measured_runs(self.artifacts[paper, artifact])
 
     def batches_of(self, paper: str, artifact: str) -> list[BatchOfRuns]:
         """The batches that train an artifact's runs; none where they are recorded."""
@@ -296,7 +298,7 @@ class Plan:
             hint = f"did you mean {either(near)}?"
         raise HypersphereError(f"no run '{name}' at scale {scale}; {hint}")
 
-    def explained(self, name: str) -> list[tuple[str, str, str]]:
+    def explain(self, name: str) -> list[tuple[str, str, str]]:
         """Every field of a run by its path, with its value and who set it: file and section, or ``default``.
 
         Where layers compute with a number of others, they follow after a semicolon, each with what it does.
@@ -319,10 +321,10 @@ class Plan:
                 computes = f" ({layer.computes})" if layer.computes else ""
                 steps.append(self._place(layer) + computes)
             setters = "; ".join(steps) or "default"
-            rows.append((".".join(path), _shown(value), setters))
+            rows.append((".".join(path), _as_typed(value), setters))
         return rows
 
-    def probes_explained(self, name: str) -> list[tuple[str, str, str]]:
+    def explain_probes(self, name: str) -> list[tuple[str, str, str]]:
         """Every parameter of the probes that measure a run, as ``evaluation: probe.parameter``, and who set it."""
         probes: dict[tuple[str, str], Probe] = {}
         for cell in filter(is_made, self._cells_of[self.run(name).name]):
@@ -334,7 +336,7 @@ class Plan:
             for key, value in probe.parameters.items():
                 last = [layer for layer in layers if key in layer.fields][-1]
                 what = f"{paper}/{protocol}: {probe.name}.{key}"
-                rows.append((what, _shown(value), self._place(last)))
+                rows.append((what, _as_typed(value), self._place(last)))
         return rows
 
     def _place(self, setter: Layer | Listed) -> str:
@@ -367,7 +369,7 @@ class Plan:
         return self.config.data / "processed" / dataset.folder
 
 
-def _measured(cells: Iterable[Cell]) -> dict[str, Run]:
+def _measured_runs(cells: Iterable[Cell]) -> dict[str, Run]:
     """The distinct runs of the cells that are measured, by name."""
     return {cell.run.name: cell.run for cell in filter(is_made, cells)}
 
@@ -389,7 +391,7 @@ def _identifier(job: list[Run]) -> str:
     return "-".join([*parts, digest])
 
 
-def _shown(value: Any) -> str:
+def _as_typed(value: Any) -> str:
     """A value as a person would type it."""
     return value if isinstance(value, str) else files.canonical_json(value)
 

@@ -106,6 +106,8 @@ class Resources(Strict):
 
 
 Precision = Literal["float32", "tf32", "bfloat16"]
+Compile = Literal["none", "default", "reduce-overhead"]
+"""``none``, or the mode of ``torch.compile``; ``reduce-overhead`` records CUDA graphs."""
 """How factors in products of matrices and convolutions of encoder and heads are rounded while a run is trained on a
 GPU: not at all; to TF32, with ten bits; or to bfloat16, with seven, on a GPU that has instructions for it. Weights,
 gradients, losses, the optimiser and all probes stay in float32, and so does everything on a processor."""
@@ -161,6 +163,8 @@ class Scale(UsualEpochs):
     """What exact studies may use at this scale beside their own arithmetic."""
     threads: Annotated[int, Field(ge=1, le=1024)]
     precision: Precision = "float32"
+    compile: Compile = "none"
+    """How torch compiles encoders: never in a run's name, and measured by ``hypersphere first-look``."""
     runs_per_job: PositiveInt
     artifacts_per_job: PositiveInt = 1
     """The most artifacts of a document that one job draws, which is mostly imports where runs take seconds."""

@@ -153,7 +153,7 @@ class Question(Strict):
             if outcome not in self.headline:
                 raise ValueError(f"headline: needs a sentence for '{outcome}'")
         for where, sentence in sentences.items():
-            for name in _named(where, sentence):
+            for name in _names_in(where, sentence):
                 if not self._has(name):
                     raise ValueError(f"{where}: {{{name}}} is not a name that a sentence can have")
         if self.leading in self.also.values():
@@ -179,7 +179,7 @@ class Question(Strict):
         return owner in self.also and field in OF_ONE
 
 
-def _named(where: str, sentence: str) -> list[str]:
+def _names_in(where: str, sentence: str) -> list[str]:
     """The names in the braces of a sentence, which take neither a format nor a conversion."""
     try:
         parts = list(Formatter().parse(sentence))
@@ -202,7 +202,7 @@ class Chosen:
     groups: dict[str, list[str]]
 
 
-def chosen(where: str, one: Question, listed: Mapping[str, Mapping[str, Any]]) -> Chosen:
+def choose(where: str, one: Question, listed: Mapping[str, Mapping[str, Any]]) -> Chosen:
     """The claims that a question is about and counts, among claims by id."""
     of_study: Selection = {"id": f"{one.paper}.{one.study}.*"}
     about: dict[str, None] = {}
@@ -238,7 +238,7 @@ def check_names(
 ) -> None:
     """Check that each claim whose number a sentence names is of a kind that has such a number."""
     for place, sentence in one.sentences().items():
-        for name in _named(place, sentence):
+        for name in _names_in(place, sentence):
             owner, _, field = name.rpartition(".")
             if owner in one.groups or field not in _NEEDS:
                 continue

@@ -65,7 +65,7 @@ class Views(Strict):
             raise ValueError(
                 "crop_scale: must be [smallest, largest] with smallest <= largest <= 1"
             )
-        if self.crop_padding is not None and self._changed("crop_scale"):
+        if self.crop_padding is not None and self._changed_fields("crop_scale"):
             raise ValueError(
                 "crop_padding: replaces the random resized crop of crop_scale; set one of the two"
             )
@@ -77,7 +77,7 @@ class Views(Strict):
             raise ValueError(f"blur_kernel: must be odd (given: {self.blur_kernel})")
         if self.blur_sigma[0] > self.blur_sigma[1]:
             raise ValueError("blur_sigma: must be [smallest, largest]")
-        unused = self._changed("blur_kernel", "blur_sigma")
+        unused = self._changed_fields("blur_kernel", "blur_sigma")
         if not self.blur and unused:
             raise ValueError(f"{unused[0]}: has no effect, because blur is 0")
         return self
@@ -108,7 +108,7 @@ class Optimiser(Strict):
         taken = parameters.get(self.name, ("betas",))
         stray = [
             name
-            for name in self._changed("momentum", "nesterov", "betas", "trust")
+            for name in self._changed_fields("momentum", "nesterov", "betas", "trust")
             if name not in taken
         ]
         if stray:
@@ -142,7 +142,7 @@ class Schedule(Strict):
     def _consistent(self) -> Self:
         if self.shape == "step" and (not self.drops or list(self.drops) != sorted(set(self.drops))):
             raise ValueError("drops: must list rising fractions of the horizon for shape: step")
-        unused = self._changed("drops", "factor")
+        unused = self._changed_fields("drops", "factor")
         if self.shape != "step" and unused:
             raise ValueError(f"{unused[0]}: only shape: step takes it (given: {self.shape})")
         if self.drops and self.drops[0] < self.warmup:

@@ -567,8 +567,8 @@ def read_folder(
     for row in tables["protocols"]:
         with _blaming(folder, "protocols", row["by"]) as where:
             protocols[row["by"]] = _how(row, environments[row["environment"]], where)
-    history = _grouped(tables["history"], "key")
-    measured = _grouped(tables["measurements"], "key")
+    history = _group_by(tables["history"], "key")
+    measured = _group_by(tables["measurements"], "key")
     records = []
     for row in tables["runs"]:
         key = row["key"]
@@ -608,7 +608,7 @@ def _blaming(folder: Path, table: str, row: str) -> Iterator[str]:
         raise HypersphereError(f"{where}: {' '.join(str(error).split())}") from None
 
 
-def _grouped(rows: Iterable[TextRow], column: str) -> dict[str, list[TextRow]]:
+def _group_by(rows: Iterable[TextRow], column: str) -> dict[str, list[TextRow]]:
     """The rows by their value in a column; a value that no row has gives an empty list."""
     groups = defaultdict[str, list[TextRow]](list)
     for row in rows:
@@ -630,8 +630,8 @@ def _how(row: TextRow, environment: dict[str, Any], where: str) -> How:
 
 def _answers(measured: list[TextRow]) -> dict[str, list[TextRow]]:
     """A run's rows in measurements.csv, divided into answers of the run and of raw pixels. Their seals are checked."""
-    for seal, together in _grouped(measured, "seal").items():
-        if seal != sealed(together):
+    for seal, together in _group_by(measured, "seal").items():
+        if seal != seal_of(together):
             count = len(together)
             raise ValueError(
                 f"seal: {_short(seal)}: one of the {count} rows that came together was altered"
@@ -673,7 +673,7 @@ def _agree(row: TextRow, **expected: Any) -> None:
             raise ValueError(f"{column}: is {value} by the content (given: {_short(row[column])})")
 
 
-def sealed(rows: Iterable[TextRow]) -> str:
+def seal_of(rows: Iterable[TextRow]) -> str:
     """The digest that measurements share if they came together."""
     columns = [column for column in TABLES["measurements"] if column != "seal"]
     return files.digest(list(map(itemgetter(*columns), rows)), 8)
@@ -683,7 +683,7 @@ def check_together(folder: Path, records: Sequence[Record]) -> None:
     """Check that records agree on what they share (data, test images, classes), and that no run is a copy."""
     seen: dict[Any, tuple[Any, str]] = {}
     for record in records:
-        for shared in _shared(record):
+        for shared in _shared_values(record):
             known, other = seen.setdefault(shared.place, (shared.value, record.name))
             if known != shared.value:
                 where = f"{folder / shared.table}.csv: {record.name}: {shared.field}"
@@ -709,7 +709,7 @@ class Shared(NamedTuple):
     value: object
 
 
-def _shared(record: Record) -> Iterator[Shared]:
+def _shared_values(record: Record) -> Iterator[Shared]:
     """What a record says of its dataset, its weights and its test images."""
     run = record.run
     folder = run.dataset.folder
@@ -752,13 +752,13 @@ def _mostly_equal(one: Record, other: Record) -> bool:
     for field in LEARNED:
         ours = [row[field] for row in one.history]
         theirs = [row[field] for row in other.history]
-        if _varied(ours) and _varied(theirs):
+        if _is_varied(ours) and _is_varied(theirs):
             compared += longest
             equal += sum(a == b for a, b in zip(ours, theirs, strict=False))
     return compared > 0 and 2 * equal >= compared
 
 
-def _varied(numbers: list[float | None]) -> bool:
+def _is_varied(numbers: list[float | None]) -> bool:
     """Whether more than half of the numbers are different ones."""
     return len(set(numbers)) > len(numbers) / 2
 
@@ -796,7 +796,7 @@ def rows(record: Record) -> dict[str, list[TextRow]]:
     for of, answers in (("run", record.evaluations), ("pixels", record.pixels)):
         for answer in answers:
             measured.append(_row("measurements", {"key": key, "of": of, **answer.model_dump()}))
-    seal = sealed(measured)  # rows that come together share it
+    seal = seal_of(measured)  # rows that come together share it
     run = {
         **{field: getattr(record, field) for field in TABLES["runs"] if field != "seed"},
         "seed": record.run.seed,

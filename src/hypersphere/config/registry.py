@@ -11,7 +11,6 @@ The same folders of plug-ins count. A plug-in is an installed distribution whose
 
 import ast
 import importlib
-import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from importlib.metadata import entry_points
@@ -111,7 +110,7 @@ def packages() -> tuple[Package, ...]:
         folder = Path(next(iter(spec.submodule_search_locations)))
         by_name.setdefault(point.value, Package(point.value, folder, distribution))
     for file in sorted(CHECKOUT.glob("plugins/*/pyproject.toml")):
-        project = tomllib.loads(files.read_text(file))["project"]
+        project = files.read_toml(file)["project"]
         distribution = project["name"]
         folder = file.parent
         place = folder.relative_to(CHECKOUT).as_posix()
@@ -174,7 +173,7 @@ def _find(kind: Named, name: str, places: tuple[tuple[Path, Package], ...]) -> F
     """The component of that name among the files that may hold it; None: each defines a helper at most."""
     component = None
     for path, package in places:
-        function = defined(path).get(_FUNCTIONS.get(kind, name))
+        function = definitions(path).get(_FUNCTIONS.get(kind, name))
         if not isinstance(function, ast.FunctionDef):
             continue
         returns = ast.unparse(function.returns) if function.returns else ""
@@ -189,7 +188,7 @@ def _find(kind: Named, name: str, places: tuple[tuple[Path, Package], ...]) -> F
 
 
 @cache
-def defined(path: Path) -> dict[str, ast.AST]:
+def definitions(path: Path) -> dict[str, ast.AST]:
     """The functions of a file, and the values that it assigns, at its top level, by name."""
     try:
         tree = ast.parse(files.read_text(path))
@@ -248,7 +247,7 @@ def schema(kind: Kind, name: str) -> type[BaseModel]:
 
 
 @cache
-def checked(kind: Kind, name: str) -> dict[str, Any]:
+def checked_components(kind: Kind, name: str) -> dict[str, Any]:
     """The components of that name that were checked, by the text of what was given for them.
 
     A plan has thousands, and dozens of distinct ones.
@@ -283,7 +282,7 @@ def read_constant(kind: Named, name: str, constant: str, default: Any) -> Any:
 
 def constant_of(file: Path, constant: str, default: Any) -> Any:
     """The literal that a file assigns to ``constant``, read without importing it; ``default`` if it assigns none."""
-    node = defined(file).get(constant)
+    node = definitions(file).get(constant)
     if node is None:
         return default
     try:
@@ -330,18 +329,18 @@ def misfit(method: str, objective: str, main: bool = True) -> str | None:
     used = read_constant("methods", method, "USES", ())
     taken = needs(objective)
     if not_given := [name for name in taken if name not in given]:
-        return f"{objective} needs {_listed(not_given)}; {method} gives {_listed(given)}"
+        return f"{objective} needs {_in_words(not_given)}; {method} gives {_in_words(given)}"
     not_taken = [name for name in used if name not in taken]
     if not_taken and main:
         fitting = [one for one in names("objectives") if {*used} <= {*needs(one)} <= {*given}]
         return (
-            f"{objective} takes no {_listed(not_taken)}, and {method} needs an objective that does: "
+            f"{objective} takes no {_in_words(not_taken)}, and {method} needs an objective that does: "
             f"{', '.join(fitting)}"
         )
     return None
 
 
-def _listed(arguments: Iterable[str]) -> str:
+def _in_words(arguments: Iterable[str]) -> str:
     return ", ".join("two batches of embeddings" if name == PAIR else name for name in arguments)
 
 

@@ -45,7 +45,7 @@ class Description(NamedTuple):
     @property
     def layer(self) -> Layer:
         """The fields that it sets."""
-        return Layer(self.file, self.section, coordinates.nested(self.values))
+        return Layer(self.file, self.section, coordinates.nest(self.values))
 
 
 def describe(file: Path, section: str, paths: Mapping[str, Scalar]) -> Description:
@@ -121,7 +121,7 @@ class Layers:
 
     def compute(self, layer: Layer, how: str) -> None:
         """Lay numbers, by their paths, over those that they were computed from; ``how`` is said beside them."""
-        self.add(layer._replace(fields=coordinates.nested(layer.fields), computes=how))
+        self.add(layer._replace(fields=coordinates.nest(layer.fields), computes=how))
 
     def run(self, dataset: Dataset) -> Run:
         """The validated run of seed ``ANY_SEED``; whoever set a wrong value is named."""
@@ -135,10 +135,10 @@ class Layers:
         try:
             return Run.model_validate(fields)
         except ValidationError as error:
-            layer = self._blamed(error) or self.layers[1]
+            layer = self._layer_at_fault(error) or self.layers[1]
             raise HypersphereError(f"{layer.file}: {sentence(error, layer.section)}") from None
 
-    def _blamed(self, error: ValidationError) -> Layer | None:
+    def _layer_at_fault(self, error: ValidationError) -> Layer | None:
         """The last layer that sets the deepest part of the place of an error; None: no layer sets any."""
         problem = error.errors()[0]
         location = [*map(str, problem["loc"])]

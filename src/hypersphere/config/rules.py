@@ -1,11 +1,10 @@
-"""What judges a number: margins, levels and grades (config/statistics.yaml, config/certainty.yaml), and verdicts."""
+"""What judges a number: margins and levels (config/statistics.yaml), and verdicts. Certainty is in certainty.py."""
 
-from collections.abc import Collection
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Literal, Self, get_args
 
-from pydantic import Field, PositiveFloat, model_validator
+from pydantic import Field, PositiveFloat
 
 from hypersphere import files
 from hypersphere.config.validation import PositiveInt, Strict, validate
@@ -151,68 +150,3 @@ class Verdict(StrEnum):
     def settles(self) -> bool:
         """Whether it is for or against a published claim, which only the published scale can be."""
         return self.answer.tone != "neutral" or self is Verdict.DIRECTION_ONLY
-
-
-Grade = Literal["high", "moderate", "low", "very low", "none"]
-"""How sure a reader may be, after GRADE."""
-GRADES: tuple[Grade, ...] = get_args(Grade)
-"""The best first."""
-Rung = Literal["proof", "exact", "published", "laptop", "own_table", "nothing"]
-"""What kind of evidence it is: a step of the ladder."""
-RUNGS: dict[Rung, str] = {
-    "proof": "proof or random draws",
-    "exact": "exact computation",
-    "published": "published scale",
-    "laptop": "small encoders, real images",
-    "own_table": "its own table",
-    "nothing": "nothing yet",
-}
-"""The best first, in words."""
-Shortcoming = Literal[
-    "few_runs", "undecided", "stand_in", "floored", "other_setting", "untried", "unjudged"
-]
-SHORTCOMINGS: dict[Shortcoming, str] = {
-    "few_runs": "too few runs",
-    "undecided": "neither the direction nor the size is clear",
-    "stand_in": "other data stand in",
-    "floored": "a variant is not shown to be above raw pixels or its untrained encoder",
-    "other_setting": "a number of another setting, which we do not compare with the published number",
-    "untried": "no counterexample on random draws, which does not prove it",
-    "unjudged": "the paper does not say what is needed",
-}
-"""What holds a certainty down, in words."""
-
-
-class RungRules(Strict):
-    """The grade of one rung, and the most that evidence with a shortcoming can have."""
-
-    grade: Grade
-    at_most: dict[Shortcoming, Grade] = Field(default_factory=dict)
-
-
-class Certainty(Strict):
-    """The rules of certainty (docs/statistics.md)."""
-
-    enough_runs: PositiveInt
-    rungs: dict[Rung, RungRules]
-
-    @model_validator(mode="after")
-    def _whole(self) -> Self:
-        if list(self.rungs) != list(RUNGS):
-            raise ValueError(f"rungs: must be {', '.join(RUNGS)}, in this order")
-        return self
-
-    def of(
-        self, rung: Rung, shortcomings: Collection[Shortcoming]
-    ) -> tuple[Grade, list[Shortcoming]]:
-        """The grade of evidence on a rung, and the shortcomings that hold it down or would."""
-        rules = self.rungs[rung]
-        reasons = [one for one in rules.at_most if one in shortcomings]
-        grades = [rules.grade, *(rules.at_most[reason] for reason in reasons)]
-        return max(grades, key=GRADES.index), reasons
-
-
-def load_certainty(root: Path) -> Certainty:
-    """Read config/certainty.yaml under ``root``."""
-    file = root / "config" / "certainty.yaml"
-    return validate(Certainty, files.read_yaml(file), file)

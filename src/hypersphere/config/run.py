@@ -56,7 +56,7 @@ def _check(kind: registry.Kind) -> AfterValidator:
     def check(component: Component, info: ValidationInfo) -> Component:
         if info.context == CHECKED:
             return component
-        components = registry.checked(kind, component.name)
+        components = registry.checked_components(kind, component.name)
         text = repr(component.model_extra)
         if text not in components:
             components[text] = checked_anew(component)

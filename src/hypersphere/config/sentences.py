@@ -10,7 +10,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from hypersphere.audit import relations
 from hypersphere.config.claims import Claim
-from hypersphere.config.coordinates import Scalar, alternatives, ordered, show
+from hypersphere.config.coordinates import Scalar, alternatives, in_order, show
 from hypersphere.config.project import Config
 from hypersphere.config.validation import Strict, read_mapping, validate
 from hypersphere.errors import HypersphereError
@@ -115,5 +115,5 @@ def _number(claim: Claim) -> relations.Number:
     """The number that a claim prints, and its coordinates."""
     assert claim.reported is not None
     read = {"artifact": claim.artifact, relations.READING: claim.reading}
-    place = ordered({**read, **claim.coordinates})
+    place = in_order({**read, **claim.coordinates})
     return relations.Number({key: show(value) for key, value in place.items()}, claim.reported)

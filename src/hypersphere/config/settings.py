@@ -48,10 +48,10 @@ def split(text: str) -> list[str]:
     """
     if _SETTING.sub("", text).strip():
         raise HypersphereError(f"{COMMAND_LINE}: SET={text}: a quote is not closed")
-    return [_unquoted(setting.strip()) for setting in _SETTING.findall(text.strip())]
+    return [_unquote(setting.strip()) for setting in _SETTING.findall(text.strip())]
 
 
-def _unquoted(setting: str) -> str:
+def _unquote(setting: str) -> str:
     if re.fullmatch(_DOUBLE, setting):
         return setting[1:-1]
     return re.sub(rf"'([^']*)'|({_DOUBLE})", lambda found: found[1] or found[2] or "", setting)
@@ -65,7 +65,7 @@ def of_snakemake(config_files: Sequence[Path], typed: Iterable[str]) -> dict[str
     return values | parse(typed)
 
 
-def quoted(typed: Iterable[str]) -> list[str]:
+def quote(typed: Iterable[str]) -> list[str]:
     """The words as a shell takes them. Snakemake writes them into the command of each job that it sends to a cluster.
 
     It would quote them as Python does, but leaves alone what begins and ends with a quote.

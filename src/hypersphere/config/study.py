@@ -24,7 +24,14 @@ from pydantic import AfterValidator, Field, PositiveFloat, model_validator
 
 from hypersphere import files
 from hypersphere.config import coordinates
-from hypersphere.config.coordinates import Contrast, Coordinates, Scalar, covers, text, trained
+from hypersphere.config.coordinates import (
+    Contrast,
+    Coordinates,
+    Scalar,
+    covers,
+    text,
+    without_readings,
+)
 from hypersphere.config.measures import MEASURES, MeasureName
 from hypersphere.config.validation import (
     AsList,
@@ -104,7 +111,7 @@ class Answers(Strict):
     their bounds. Where they cannot, the function of the study's name in answers.py, beside paper.yaml, is the rule."""
 
     @model_validator(mode="after")
-    def _ordered(self) -> Self:
+    def _check_bounds(self) -> Self:
         for answer, counts in self.numbers.items():
             for counted, (least, greatest) in counts.items():
                 if least > greatest:
@@ -351,7 +358,7 @@ class Study(Strict):
             "columns": self.checks,
             "fixed": self._best,
             "left_out": self.left_out,
-            "also": self._compared(self.groups),
+            "also": self._comparisons(self.groups),
             "title": f"{self.title}: checks",
         }
 
@@ -374,12 +381,12 @@ class Study(Strict):
             "test": self.test,
             "margin": self.margin,
             "rows": [arm.point for arm in chain.from_iterable(self._in_study)],
-            "also": self._compared(self._in_study),
+            "also": self._comparisons(self._in_study),
             "seeds": self.seeds.confirmation,
             "seeds_of": {AGAIN: self.seeds.again} if self.seeds.again else {},
         }
 
-    def _compared(self, groups: list[list[Arm]]) -> list[Declared]:
+    def _comparisons(self, groups: list[list[Arm]]) -> list[Declared]:
         """Each arm of each group against the group's first, and what is compared besides."""
         contrasts: list[Declared] = []
         for baseline, *others in groups:
@@ -449,7 +456,7 @@ class Study(Strict):
 
 def _check_control(arms: list[Arm], where: str) -> None:
     """Check that a group of several runs has an A/A arm."""
-    runs = {trained(arm.point) for arm in arms}
+    runs = {without_readings(arm.point) for arm in arms}
     if len(runs) > 1 and not any(arm.again for arm in arms):
         raise ValueError(
             f"{where}.variant: lists no '{AGAIN}', so that the study has no A/A control there"

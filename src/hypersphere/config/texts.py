@@ -13,6 +13,7 @@ from typing import Any
 from hypersphere import files
 from hypersphere.config import citation, claims, errata, questions, registry, rules, sentences
 from hypersphere.config.artifacts import into_a_run
+from hypersphere.config.certainty import load_certainty
 from hypersphere.config.claims import SENTENCES, Claim
 from hypersphere.config.coordinates import READINGS, of_run
 from hypersphere.config.plan import Plan
@@ -25,7 +26,7 @@ def check(plan: Plan) -> None:
     """Read the rules, the citation and all that documents say, and check the names that one file uses of another."""
     config = plan.config
     rules.load(config.root)
-    rules.load_certainty(config.root)
+    load_certainty(config.root)
     citation.read(config.root)
     listed = {paper: claims.of(config, paper) for paper in config.papers}
     for paper, of_paper in listed.items():
@@ -45,7 +46,7 @@ def statements(file: Path) -> tuple[str, ...]:
     """
     if not file.is_file():
         return ()
-    listed = registry.defined(file).get("STATEMENTS")
+    listed = registry.definitions(file).get("STATEMENTS")
     if listed is None:
         raise HypersphereError(f"{file}: has no STATEMENTS")
     ids = []
@@ -164,6 +165,6 @@ def _check_questions(config: Config, listed: Mapping[str, list[Claim]]) -> None:
             rows[claim.id] = {**fields, "paper": paper, "metric": claim.metric or "", **answering}
     for name, (file, question) in questions.load(config).items():
         where = f"{file}: {name}"
-        leading = rows[questions.chosen(where, question, rows).leading]
+        leading = rows[questions.choose(where, question, rows).leading]
         also = {key: rows[claim] for key, claim in question.also.items()}
         questions.check_names(where, question, leading, also)

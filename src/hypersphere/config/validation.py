@@ -122,7 +122,7 @@ class Strict(BaseModel):
                 raise ValueError(f"{key}: {unknown_key(str(key), names, cls.owner)}")
         return value
 
-    def _changed(self, *names: str) -> list[str]:
+    def _changed_fields(self, *names: str) -> list[str]:
         """The fields among ``names`` that differ from their defaults."""
         fields = self.__pydantic_fields__
         return [name for name in names if getattr(self, name) != fields[name].default]

@@ -17,7 +17,7 @@ from scipy.special import ndtri
 from hypersphere import prng
 from hypersphere.datasets.types import CLASS, CONFLICTING, TRAIN, Arrays, Split, changed
 from hypersphere.errors import HypersphereError
-from hypersphere.rounding import settled
+from hypersphere.rounding import settle
 
 HALF_STEP = 2.0**-54
 """Half of the distance between two uniform draws: it keeps them off 0, whose normal quantile is infinite."""
@@ -81,7 +81,7 @@ def assign(
         if part != TRAIN:
             bias[shuffled] = order[np.arange(len(members)) % classes]
             continue
-        count = math.floor(settled(len(members) * percent / 100 + 0.5))
+        count = math.floor(settle(len(members) * percent / 100 + 0.5))
         others = order[order != label]
         bias[shuffled[:count]] = others[np.arange(count) % len(others)]
     return bias

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from hypersphere import files
 from hypersphere.provenance import data_files
-from hypersphere.wording import renewed
+from hypersphere.wording import replace_between
 
 BEGIN, END = "<!-- datasets -->", "<!-- end of datasets -->"
 MEGABYTE = 10**6
@@ -28,7 +28,7 @@ def table() -> str:
 
 def with_table(page: str) -> str:
     """The page with the table as it is now."""
-    return renewed(page, BEGIN, END, table())
+    return replace_between(page, BEGIN, END, table())
 
 
 if __name__ == "__main__":

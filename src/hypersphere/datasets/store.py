@@ -25,7 +25,7 @@ from hypersphere.datasets import repeated
 from hypersphere.datasets.types import CLASS, TEST, TRAIN, Arrays, Pieces
 from hypersphere.errors import DamagedError, HypersphereError
 from hypersphere.provenance import data_files, digests
-from hypersphere.rounding import settled
+from hypersphere.rounding import settle
 
 MANIFEST = "manifest.json"
 SCHEMA = 2
@@ -132,7 +132,7 @@ def prepare(dataset: Dataset, data: Path, data_root: Path | None) -> Path:
     download = data_root is None
     root = data_root or data / "raw"
     made_of = {
-        data_files.LISTING: data_files.listed(dataset.source, root),
+        data_files.LISTING: data_files.folder_digest(dataset.source, root),
         CODE: digests.dataset_digest(dataset),
     }
     if _whole(folder, made_of):
@@ -198,7 +198,7 @@ def images_per_class(imbalance: Imbalance, classes: int) -> list[int]:
     Read as "class i keeps int(head · ratio^-i) images, i from 0", the paper's numbers give 14,736 images of CIFAR-10
     (head 5,000, ratio 1.5) and 14,620 of CIFAR-100 (500, 1.034): the "roughly 15K" of its text.
     """
-    return [int(settled(imbalance.head * imbalance.ratio**-i)) for i in range(classes)]
+    return [int(settle(imbalance.head * imbalance.ratio**-i)) for i in range(classes)]
 
 
 def choose_images(

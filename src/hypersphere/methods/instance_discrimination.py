@@ -9,6 +9,7 @@ from hypersphere import prng
 from hypersphere.arguments import Fraction, PositiveInt
 from hypersphere.methods.base import Batch, Method, Output, Parts
 from hypersphere.objectives.geometry import unit
+from hypersphere.transfer import send
 
 GIVES = ("z", "index", "bank", "noise")
 USES = ("bank",)
@@ -34,12 +35,9 @@ class InstanceDiscrimination(Method):
         seed, *moment = batch.rng_key
         words = prng.raw(len(batch.places) * self.noise, seed, "noise", *moment)
         # Places drawn uniformly (to within images / 2^64) with replacement; the image itself may be among them.
-        noise = torch.from_numpy((words % np.uint64(len(self.bank))).astype(np.int64)).reshape(
-            -1, self.noise
-        )
-        loss = self.objective(
-            z=self.gradient(z), index=batch.places, bank=self.bank, noise=noise.to(z.device)
-        )
+        places = (words % np.uint64(len(self.bank))).astype(np.int64)
+        noise = send(torch.from_numpy(places).reshape(-1, self.noise), z.device)
+        loss = self.objective(z=self.gradient(z), index=batch.places, bank=self.bank, noise=noise)
         return Output(loss, z.detach())
 
     def after_step(self, before: float, after: float) -> None:

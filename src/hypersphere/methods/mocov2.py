@@ -11,6 +11,7 @@ from hypersphere.errors import HypersphereError
 from hypersphere.methods.base import Batch, Method, Output, Parts
 from hypersphere.methods.heads import mlp, sizes
 from hypersphere.methods.momentum import Momentum
+from hypersphere.transfer import send
 
 GIVES = ("pair", "queue")
 USES = ("queue",)
@@ -38,9 +39,8 @@ class MoCoV2(Momentum):
             images = batch.views[1]
             if self.groups > 1:  # the statistics of one group do not depend on the order
                 seed, *moment = batch.rng_key
-                order = torch.from_numpy(prng.permutation(count, seed, "shuffle", *moment)).to(
-                    images.device
-                )
+                shuffled = prng.permutation(count, seed, "shuffle", *moment)
+                order = send(torch.from_numpy(shuffled), images.device)
                 keys = self._in_groups(self.target, images[order])[order.argsort()]
             else:
                 keys = self.target(images)

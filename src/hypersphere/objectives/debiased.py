@@ -44,8 +44,12 @@ def both_views(
 ) -> tuple[Float[Tensor, "anchors"], Float[Tensor, "anchors negatives"]]:
     """cos/t of each of the 2n anchors with its positive, and with the 2n-2 embeddings of other images."""
     cosines, targets = pairs(z_a, z_b, "both_views")
-    logits, is_positive = cosines / temperature, targets == 1
-    return logits[is_positive], logits[~is_positive].view(len(logits), -1)
+    logits = cosines / temperature
+    # Places and no mask: a GPU's host would wait to learn how many entries a mask has.
+    positive = targets.argmax(dim=1, keepdim=True)
+    others = torch.arange(logits.shape[1] - 1, device=logits.device)
+    others = others + (others >= positive)
+    return logits.gather(1, positive)[:, 0], logits.gather(1, others)
 
 
 def corrected(

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from hypersphere.arguments import Fraction, PositiveFloat
 from hypersphere.objectives.pairs import pairs
-from hypersphere.rounding import settled
+from hypersphere.rounding import settle
 
 
 def hard_contrastive(
@@ -34,7 +34,7 @@ def hard_contrastive(
     gradient, not the value.
     """
     cosines_2nm, targets = pairs(z_a, z_b, "both_views")
-    count = math.ceil(settled(share * (2 * len(z_a) - 2)))
+    count = math.ceil(settle(share * (2 * len(z_a) - 2)))
     positive = (cosines_2nm * targets).sum(dim=1, keepdim=True)
     hard = cosines_2nm.masked_fill(targets > 0, float("-inf")).topk(count, dim=1).values
     logits = torch.cat([positive, hard], dim=1) / temperature

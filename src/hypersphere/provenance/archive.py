@@ -40,13 +40,11 @@ def pack(plan: Plan, weights: bool = False) -> Path:
             archive is written, and one that was there stays.
     """
     root = plan.config.root
-    cited = citation.read(root)
-    if cited is None:
-        raise HypersphereError(f"{root / citation.FILE}: the file is missing")
+    cited = citation.required(root)
     folder = f"hypersphere-{cited.version}-{plan.config.scale_name}"
     target = root / f"{folder}.zip"
-    git = _git(root, "rev-parse", "--absolute-git-dir").strip()
-    lock = FileLock(Path(git) / "hypersphere-archive.lock")
+    place = git(root, "rev-parse", "--absolute-git-dir").strip()
+    lock = FileLock(Path(place) / "hypersphere-archive.lock")
     try:
         with lock.acquire(timeout=0):
             files.sweep(root, f"{target.name}*")  # what a killed one left
@@ -63,10 +61,10 @@ def _results(plan: Plan, weights: bool) -> dict[Path, str]:
     results = plan.config.results
     if not any(results.glob("claims.*")):
         raise HypersphereError(f"{results}: has no finished results; run make reproduce first")
-    checksums = contents.recorded(plan)
+    checksums = contents.checksums_of_records(plan)
     for manifest in contents.manifests(plan, weights):
         try:
-            checksums |= contents.listed(manifest)
+            checksums |= contents.checksums_of(manifest)
         except HypersphereError as error:
             raise HypersphereError(f"{error}{MENDING}") from None
     apart = {results / "batches"}
@@ -81,18 +79,18 @@ def _results(plan: Plan, weights: bool) -> dict[Path, str]:
 def _write(plan: Plan, target: Path, cited: Citation, weights: bool) -> None:
     root = plan.config.root
     folder = target.stem
-    for line in _git(root, "status", "--porcelain").splitlines():
+    for line in git(root, "status", "--porcelain").splitlines():
         raise HypersphereError(
             f"{root / line[3:]}: differs from the commit; commit or undo it, then pack again"
         )
     results = _results(plan, weights)
-    commit, seconds = _git(root, "log", "-1", "--format=%H %ct").split()
+    commit, seconds = git(root, "log", "-1", "--format=%H %ct").split()
     committed = datetime.fromtimestamp(int(seconds), UTC)
     time = committed.timetuple()[:6]
     beside = target.with_name(f"{target.name}.sha256")
     with files.replacing(target) as temporary:
         output = f"--output={temporary.resolve()}"
-        _git(root, "archive", "--format=zip", f"--prefix={folder}/", output, "HEAD")
+        git(root, "archive", "--format=zip", f"--prefix={folder}/", output, "HEAD")
         with zipfile.ZipFile(temporary, "a") as archive:
 
             def add(name: str, content: bytes) -> None:
@@ -104,7 +102,7 @@ def _write(plan: Plan, target: Path, cited: Citation, weights: bool) -> None:
                 archive.writestr(entry, content)
 
             for path, checksum in results.items():
-                add(path.relative_to(root).as_posix(), _checked(path, checksum))
+                add(path.relative_to(root).as_posix(), _checked_bytes(path, checksum))
             packed = {name.removeprefix(f"{folder}/") for name in archive.namelist()}
             packed.add(SUMS)
             results_folder = plan.config.results.relative_to(root).as_posix()
@@ -120,15 +118,15 @@ def _write(plan: Plan, target: Path, cited: Citation, weights: bool) -> None:
     files.write_text(beside, f"{files.sha256(target)}  {target.name}\n")
 
 
-def _checked(path: Path, checksum: str) -> bytes:
+def _checked_bytes(path: Path, checksum: str) -> bytes:
     """The bytes of a result, which are those that its manifest lists."""
     if problem := files.problem(path, checksum):
         raise HypersphereError(f"{path}: {problem}{MENDING}")
     return path.read_bytes()
 
 
-def _git(root: Path, *arguments: str) -> str:
-    """The output of git, which writes local times into a zip: here UTC is local."""
+def git(root: Path, *arguments: str) -> str:
+    """The output of git, which writes local times into a zip: here UTC is local. Its errors are sentences."""
     # whatever the user has set
     own = ("-c", "core.autocrlf=false", "-c", "core.attributesFile=/dev/null")
     variables = os.environ | {"TZ": "UTC"}
@@ -139,6 +137,6 @@ def _git(root: Path, *arguments: str) -> str:
     except (OSError, subprocess.CalledProcessError) as error:
         words = os.fsdecode(getattr(error, "stderr", b"")) or str(error)
         raise HypersphereError(
-            f"{root}: packing an archive needs git and a checkout with a commit ({' '.join(words.split())})"
+            f"{root}: needs git and a checkout with a commit ({' '.join(words.split())})"
         ) from None
     return os.fsdecode(done.stdout)

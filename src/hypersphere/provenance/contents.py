@@ -9,8 +9,8 @@ from pathlib import Path
 
 from hypersphere import files
 from hypersphere.config import records
-from hypersphere.config.file_names import MANIFEST
 from hypersphere.config.plan import Plan
+from hypersphere.file_names import MANIFEST
 from hypersphere.provenance import datapackage, markers
 
 
@@ -27,7 +27,7 @@ def manifests(plan: Plan, weights: bool) -> list[Path]:
     return paths
 
 
-def listed(manifest: Path) -> dict[Path, str]:
+def checksums_of(manifest: Path) -> dict[Path, str]:
     """A manifest and its files, each with its sha256.
 
     A run's settings and times, which are no results, are listed while they are as they were written.
@@ -43,7 +43,7 @@ def listed(manifest: Path) -> dict[Path, str]:
     return checksums
 
 
-def recorded(plan: Plan) -> dict[Path, str]:
+def checksums_of_records(plan: Plan) -> dict[Path, str]:
     """The tables of records in a results folder, which say themselves whether they are whole, each with its sha256.
 
     With them goes their description, which records of an earlier version lack.

@@ -31,7 +31,7 @@ DEPTH = 5
 """Levels of folders that are listed; a link that leads back up is followed no further."""
 
 
-def counted(modules: Iterable[str]) -> dict[str, str]:
+def checksums_of(modules: Iterable[str]) -> dict[str, str]:
     """What decides the bytes of a dataset that these modules make; all that they import must be among them.
 
     These are the checksums of published files by their names, and the sha256 of files of which every byte counts.
@@ -54,7 +54,7 @@ def rows(table: Path) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(files.read_text(table), newline="")))
 
 
-def listed(source: Component, root: Path) -> str | None:
+def folder_digest(source: Component, root: Path) -> str | None:
     """Digest of the folder that a source reads, or None if it reads none or the folder is not there."""
     pattern = registry.read_constant("datasets", source.name, "LISTED", None)
     if pattern is None:

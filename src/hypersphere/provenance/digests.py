@@ -13,13 +13,13 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from hypersphere import files
+from hypersphere import DISTRIBUTION, files
 from hypersphere.config import claims, paper_code, registry
 from hypersphere.config.artifacts import HISTORY, Protocol, Studied
-from hypersphere.config.file_names import MANIFEST
 from hypersphere.config.plan import BatchOfRuns, Plan
 from hypersphere.config.project import OF_JOBS, Config
 from hypersphere.config.run import Dataset, Run
+from hypersphere.file_names import MANIFEST
 from hypersphere.provenance import data_files
 from hypersphere.provenance.sources import closure, code_digest
 
@@ -57,7 +57,7 @@ def dataset_digest(dataset: Dataset) -> str:
     assert dataset.source is not None
     modules = ("hypersphere.datasets.store", registry.module_name("datasets", dataset.source.name))
     code = code_digest(*modules)
-    data = data_files.counted(closure(modules))
+    data = data_files.checksums_of(closure(modules))
     return files.digest([code, data]) if data else code
 
 
@@ -67,7 +67,7 @@ def dataset_inputs(plan: Plan, dataset: Dataset) -> str:
     A folder that is gone counts as it was when the dataset was prepared.
     """
     assert dataset.source is not None
-    listed = data_files.listed(dataset.source, plan.config.downloads)
+    listed = data_files.folder_digest(dataset.source, plan.config.downloads)
     if listed is None:
         listed = files.read_mapping(plan.data_folder(dataset) / MANIFEST).get(data_files.LISTING)
     code = dataset_digest(dataset)
@@ -160,7 +160,7 @@ def artifact_digest(plan: Plan, paper: str, artifact: str) -> str:
     code = code_digest(
         "hypersphere.statistics.measure", "hypersphere.statistics.judge", WRITER, module
     )
-    recorded = _recorded(plan, runs)
+    recorded = _record_digests(plan, runs)
     # their number is in a column of the claims' table
     open_choices = {name: len(choices) for name, choices in document.open_choices.items()}
     return files.digest(
@@ -175,7 +175,7 @@ def artifact_digest(plan: Plan, paper: str, artifact: str) -> str:
     )
 
 
-def _recorded(plan: Plan, runs: set[str]) -> list[str]:
+def _record_digests(plan: Plan, runs: set[str]) -> list[str]:
     """Digests of what records say of runs and their datasets; none where numbers come from runs here."""
     if plan.records is None:
         return []
@@ -271,8 +271,9 @@ def environment() -> dict[str, Any]:
 
     versions = dict.fromkeys(PACKAGES, "not installed")
     for name in versions:
+        distribution = DISTRIBUTION if name == "hypersphere" else name
         with contextlib.suppress(metadata.PackageNotFoundError):
-            versions[name] = metadata.version(name)
+            versions[name] = metadata.version(distribution)
     # Linux alone has the file; elsewhere the vector instructions are not known
     about = Path("/proc/cpuinfo")
     lines = about.read_text().splitlines() if about.exists() else []

@@ -224,19 +224,19 @@ def _contradictions(old: Record, new: Record) -> Iterator[tuple[str, str]]:
 def take_in(plan: Plan, folder: Path) -> list[Record]:
     """Add the records of a folder to ``evidence/<scale>/``: all of them, or none if one is wrong.
 
-    Each record must be of this scale, and the config must declare it (``undeclared``). Returns the records that are new
-    or changed.
+    Each record must be of this scale, and the config must declare it (``undeclared_records``). Returns the records that
+    are new or changed.
     """
     if not (folder / "runs.csv").exists() and not (folder / "runs.csv").is_symlink():
         tables = ", ".join(f"{name}.csv" for name in records.TABLES)
         raise HypersphereError(f"{folder}: holds no records ({tables})")
     incoming = records.read_folder(folder, plan.config.scale_name, plan.config.scale.level)
-    for fault in undeclared(plan, incoming, folder):
+    for fault in undeclared_records(plan, incoming, folder):
         raise HypersphereError(fault)
     return add(plan.config.evidence, incoming, plan, records.read_tables(folder)["datasets"])
 
 
-def undeclared(plan: Plan, every: Iterable[Record], folder: Path) -> Iterator[str]:
+def undeclared_records(plan: Plan, every: Iterable[Record], folder: Path) -> Iterator[str]:
     """Yield a sentence for each record of a folder that says what the config does not declare.
 
     Such a record counts in nothing. An old one stays, as its config may be an earlier one; a new one is not taken in.

@@ -39,7 +39,7 @@ def of_scale(config: Config) -> Exact:
     )
 
 
-def shared(config: Config) -> Exact:
+def originals(config: Config) -> Exact:
     """The originals, of which the report is made, so that it is the same whichever scale asks for it."""
     return Exact(config.exact, {paper: config.exact_studies(paper) for paper in config.papers})
 

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from hypersphere import files
-from hypersphere.config.file_names import MANIFEST
 from hypersphere.config.plan import Plan
 from hypersphere.errors import DamagedError, HypersphereError
+from hypersphere.file_names import MANIFEST
 
 AGAIN = "; run again to make it again"
 SCORECARD = "scorecard.manifest.json"

@@ -14,10 +14,10 @@ from typing import Any
 
 from hypersphere import files
 from hypersphere.config.cells import raw_pixels
-from hypersphere.config.file_names import MANIFEST
 from hypersphere.config.plan import BatchOfRuns, Plan
 from hypersphere.config.run import Run
 from hypersphere.errors import DamagedError, HypersphereError
+from hypersphere.file_names import MANIFEST
 from hypersphere.provenance.manifest import SCORECARD, check_files
 
 Artifact = tuple[str, str]

@@ -25,7 +25,7 @@ _WORDS = ("errors", "files")
 _PLANNING = (
     "config.artifacts",
     "config.cells",
-    "config.file_names",
+    "file_names",
     "config.project",
     "config.plan",
     "config.resolve",
@@ -73,7 +73,7 @@ def closure(modules: Iterable[str]) -> dict[str, str]:
         seen.add(module)
         if path is None:
             continue
-        source, imports = _parsed(path, module, path.stat().st_mtime_ns)
+        source, imports = _parse(path, module, path.stat().st_mtime_ns)
         tables = [path.with_suffix(".csv"), *(folder / f"{path.stem}.csv" for folder in plug_ins)]
         texts = [files.read_text(table) for table in tables if table.is_file()]
         sources[module] = "".join([source, *texts])
@@ -120,7 +120,7 @@ def _source_in_a_package(module: str) -> Path | None:
 
 
 @cache
-def _parsed(path: Path, module: str, changed_ns: int) -> tuple[str, frozenset[str]]:
+def _parse(path: Path, module: str, changed_ns: int) -> tuple[str, frozenset[str]]:
     """The part of a file's source that counts, and the names that it imports, anywhere in it."""
     tree = ast.parse(files.read_text(path))
     package = module if path.stem == "__init__" else module.rpartition(".")[0]

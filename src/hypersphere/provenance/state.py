@@ -1,6 +1,6 @@
 """The state of a run's folder: whether the run is finished, and which process holds the folder.
 
-config/file_names.py has the names of its files.
+file_names.py has the names of its files.
 """
 
 import math
@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 from filelock import FileLock, Timeout
 
 from hypersphere import files
-from hypersphere.config.file_names import MANIFEST, RESUME, UNFINISHED
 from hypersphere.errors import HypersphereError
+from hypersphere.file_names import MANIFEST, RESUME, UNFINISHED
 from hypersphere.provenance.manifest import check_files
 
 LOCK_SECONDS = 60.0

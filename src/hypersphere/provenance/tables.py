@@ -63,12 +63,12 @@ def write(
     """
     paths = {name: folder / f"{name}.csv" for name in tables}
     for name, (table, columns) in tables.items():
-        files.write_text(paths[name], _printed(table, columns))
+        files.write_text(paths[name], _print(table, columns))
     first = next(iter(paths.values()))
     seal(tidy_manifest(first), [*also, *paths.values()])
 
 
-def _printed(table: pd.DataFrame, columns: Iterable[str]) -> str:
+def _print(table: pd.DataFrame, columns: Iterable[str]) -> str:
     shown = table[list(columns)].copy()
     for column in shown.select_dtypes("float"):
         # + 0.0 turns -0.0 into 0.0, which would otherwise be two spellings of one number.
@@ -78,21 +78,21 @@ def _printed(table: pd.DataFrame, columns: Iterable[str]) -> str:
 
 def as_read(table: pd.DataFrame, columns: Columns) -> pd.DataFrame:
     """A table as it would be read from its file."""
-    return _parsed(io.StringIO(_printed(table, columns)), columns)
+    return _parse(io.StringIO(_print(table, columns)), columns)
 
 
 def read(path: Path, columns: Columns) -> pd.DataFrame:
     """Read a tidy table, which must have ``columns``; a wrong one is a sentence that names the file and the column."""
     try:
         files.check_regular(path)
-        return _parsed(path, columns)
+        return _parse(path, columns)
     except FileNotFoundError:
         raise HypersphereError(f"{path}: the file is missing") from None
     except (ValueError, pd.errors.ParserError) as error:
         raise HypersphereError(f"{path}: cannot be read as a CSV table ({error})") from None
 
 
-def _parsed(source: Path | io.StringIO, columns: Columns) -> pd.DataFrame:
+def _parse(source: Path | io.StringIO, columns: Columns) -> pd.DataFrame:
     table = pd.read_csv(source, dtype=str, keep_default_na=False, encoding="utf-8")
     for column in (*columns, *table.columns):
         if column not in table.columns:

@@ -13,8 +13,9 @@ import pandas as pd
 
 from hypersphere.config import citation, project
 from hypersphere.config.artifacts import Paper, Section
+from hypersphere.config.certainty import RUNGS
 from hypersphere.config.project import Config
-from hypersphere.config.rules import RUNGS, Answer
+from hypersphere.config.rules import Answer
 from hypersphere.errors import HypersphereError
 from hypersphere.files import write_json
 from hypersphere.provenance import exact
@@ -35,7 +36,7 @@ from hypersphere.report.kinds import study_figure
 from hypersphere.report.our_studies import OurStudy
 from hypersphere.report.page import HOURS, Known, Page, printed_as
 from hypersphere.report.results import ExactResults
-from hypersphere.report.typesetting import address, quoted, typeset
+from hypersphere.report.typesetting import address, typeset, with_print_quotes
 from hypersphere.statistics import price
 
 SOURCE = "paper/report.typ"
@@ -153,10 +154,10 @@ class Article:
             "criteria": self._criteria(),
             "evidence": self._evidence(),
             "papers": [self._section(name, answers) for name in self.sections],
-            "failed": list(self._failed()),
+            "failed": list(self._refuted_statements()),
             "audit": list(self._audit()),
-            "contradicted": list(self._contradicted()),
-            "errata": [_quoted(erratum, ERRATUM) for erratum in errata],
+            "contradicted": list(self._contradicted_sentences()),
+            "errata": [_in_print_quotes(erratum, ERRATUM) for erratum in errata],
             "costs": list(self._costs()),
             "hours": f"{HOURS:g}",
             "ladder": self.known.ladder,
@@ -168,7 +169,7 @@ class Article:
             raise HypersphereError(
                 f"{self.folder / 'findings.csv'}: {row['id']}: the sentence is missing"
             )
-        return _quoted(row, FINDING)
+        return _in_print_quotes(row, FINDING)
 
     def _about(self) -> dict[str, str]:
         """What CITATION.cff says. The date is that of the release, so that bytes repeat."""
@@ -217,7 +218,11 @@ class Article:
             numbers = findings.numbers(claim)
             columns = {key: str(claim[key]) for key in CLAIM}
             is_published = claim["origin"] == "printed"
-            found[claim["id"]] = {**_quoted(numbers), **columns, "is_published": is_published}
+            found[claim["id"]] = {
+                **_in_print_quotes(numbers),
+                **columns,
+                "is_published": is_published,
+            }
         return found
 
     def _costs(self) -> Iterator[dict[str, Any]]:
@@ -245,14 +250,14 @@ class Article:
                 name = claim["id"]
                 named = [one for one in self.page.errata if name in one["tests"]]
                 found[name] = {
-                    "statement": quoted(claim["sentence"]),
+                    "statement": with_print_quotes(claim["sentence"]),
                     "source": claim["source"],
                     "counterexample": entries.counterexample(claim["counterexample"]),
                     "erratum": "; ".join(f"{one['id']}: {one['chosen']}" for one in named),
                 }
         return found
 
-    def _failed(self) -> Iterator[str | dict[str, str]]:
+    def _refuted_statements(self) -> Iterator[str | dict[str, str]]:
         """The refuted statements under the titles of their papers."""
         for name, claims in self.of_paper.items():
             failed = [claim["id"] for claim in claims if claim["id"] in self._refuted]
@@ -260,12 +265,12 @@ class Article:
                 yield self.config.papers[name].title
                 yield from map(self._refuted.__getitem__, failed)
 
-    def _contradicted(self) -> Iterator[dict[str, str]]:
+    def _contradicted_sentences(self) -> Iterator[dict[str, str]]:
         for claim in self.published:
             if claim["answer"] == Answer.CONTRADICTED:
                 yield {
                     "paper": self.sections[claim["paper"]].short,
-                    "sentence": quoted(claim["sentence"]),
+                    "sentence": with_print_quotes(claim["sentence"]),
                     "source": claim["source"],
                 }
 
@@ -319,7 +324,7 @@ class Article:
             return None
         artifact = paper.studied[name]
         path = self.folder / "figures" / paper.paper / f"{name}.svg"
-        with style.applied():
+        with style.house_style():
             figures.save(study_figure.draw(self._context(paper, name)), [path], "")
         return {
             "title": drawing.finding or artifact.title,
@@ -331,7 +336,7 @@ class Article:
         }
 
     def _context(self, paper: Paper, name: str) -> Context:
-        return Context(ExactResults(self.config, exact.shared(self.config)), paper, name)
+        return Context(ExactResults(self.config, exact.originals(self.config)), paper, name)
 
     def _drawing(self, paper: Paper, name: str) -> studies.Drawing | None:
         """The figure of an exact study, if that was run."""
@@ -378,9 +383,9 @@ class Article:
             }
 
 
-def _quoted(row: Mapping[str, str], names: Iterable[str] = ()) -> dict[str, str]:
+def _in_print_quotes(row: Mapping[str, str], names: Iterable[str] = ()) -> dict[str, str]:
     """Texts of a row, with the quotation marks of print; of all its columns unless some are named."""
-    return {name: quoted(row[name]) for name in names or row}
+    return {name: with_print_quotes(row[name]) for name in names or row}
 
 
 def _evidence_on(name: str, claims: Sequence[Row]) -> list[str]:

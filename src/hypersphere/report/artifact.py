@@ -180,7 +180,7 @@ class Point:
     @property
     def lost(self) -> dict[str, int]:
         """How many runs have no value, by the reason: ``{"diverged": 2}``."""
-        return words.lost(self.summary)
+        return words.seeds_without_value(self.summary)
 
     @property
     def mean_text(self) -> str:
@@ -244,7 +244,7 @@ class Point:
             return "" if math.isnan(self.mean) else "baseline"
         if math.isnan(self.mean) or math.isnan(self.gain):
             return ""
-        text = words.signed(self.gain, self.measure.decimals)
+        text = words.with_sign(self.gain, self.measure.decimals)
         low, high = self.interval
         if math.isnan(low):
             return f"{text}, no interval" if self.has_intervals else text
@@ -258,9 +258,9 @@ class Point:
         if self.claim is None or self.claim.reported is None:
             return "–"
         decimals = self.measure.decimals
-        text = words.published(f"{self.claim.reported:.10g}", decimals)
+        text = words.with_decimals(f"{self.claim.reported:.10g}", decimals)
         if self.claim.reported_std is not None:
-            text += f" ± {words.published(f'{self.claim.reported_std:.10g}', decimals)}"
+            text += f" ± {words.with_decimals(f'{self.claim.reported_std:.10g}', decimals)}"
         return text
 
     @property
@@ -290,7 +290,7 @@ class Points(Context):
     def table(self, name: str) -> pd.DataFrame:
         """A tidy table of the artifact, with the columns that provenance/columns.py describes."""
         if name not in self._tables:
-            file = self.checked(f"{name}.csv")
+            file = self.checked_file(f"{name}.csv")
             self._tables[name] = tables.read(file, columns.TABLES[name])
         return self._tables[name]
 
@@ -299,10 +299,10 @@ class Points(Context):
         groups = self.table(name).groupby("coordinates")
         return {str(cell): rows for cell, rows in groups}
 
-    def checked(self, file: str) -> Path:
+    def checked_file(self, file: str) -> Path:
         """The path of one of the artifact's tidy files, after a check against its manifest."""
         folder = self.results.config.artifact_folder(self.paper.paper, self.name)
-        return self.results.checked(folder / file)
+        return self.results.checked_file(folder / file)
 
     @cached_property
     def summary(self) -> dict[str, dict[str, Any]]:
@@ -364,14 +364,14 @@ class Points(Context):
         """The product of the measured points of some axes; the last axis varies fastest."""
         points: list[dict[str, Scalar]] = [{}]
         for axis in axes:
-            pairs = product(points, self.measured(axis))
+            pairs = product(points, self.measured_points(axis))
             points = [{**outer, **inner} for outer, inner in pairs]
         return points
 
     def array(self, *axes: str, at: Coordinates | None = None) -> np.ndarray[Any, Any]:
         """The cells at all measured points of some axes. Each axis is a dimension; ``at`` fixes the other axes."""
         cells = [self.at(at or {}, point) for point in self.combinations(*axes)]
-        shape = [len(self.measured(axis)) for axis in axes]
+        shape = [len(self.measured_points(axis)) for axis in axes]
         return np.array(cells, dtype=object).reshape(shape)
 
     def control(self, kind: str, under: Point) -> Point:
@@ -389,7 +389,7 @@ class Points(Context):
                 controls[point.text] = point
         return list(controls.values())
 
-    def measured(self, axis: str) -> list[dict[str, Scalar]]:
+    def measured_points(self, axis: str) -> list[dict[str, Scalar]]:
         """The points of an axis at which a cell was run; all points if nothing was run."""
         others = [points for name, points in self.artifact.axes.items() if name != axis]
         run = []

@@ -4,14 +4,12 @@ templates/card.html has its facts in the order in which a reader asks for them; 
 """
 
 import math
-from functools import cache
-
-import jinja2
 
 from hypersphere.config.artifacts import Paper
+from hypersphere.config.certainty import RUNGS
 from hypersphere.config.measures import MEASURES
 from hypersphere.config.project import Config
-from hypersphere.config.rules import RUNGS, Answer
+from hypersphere.config.rules import Answer
 from hypersphere.provenance.tables import Row
 from hypersphere.report import entries, rendering, words
 from hypersphere.report.entries import DIRECTIONS, NOTHING, Entry
@@ -35,20 +33,16 @@ APART = {"larger": "above", "smaller": "below", "equal": "level with"}
 DIVERGES = words.number(math.inf, 0)
 
 
-@cache
-def _template() -> jinja2.Template:
-    return rendering.environment().get_template("card.html")
-
-
 def of_claim(config: Config, claim: Entry) -> str:
     """The card as HTML: a fact without anything to tell is left out."""
     row = claim.row
-    return _template().render(
+    return rendering.fill(
+        "card.html",
         claim=claim,
         rungs=RUNGS,
         sentence=sentence(config.papers[row["paper"]], claim),
         whose=entries.origin(row),
-        published=published(row),
+        published=published_number(row),
         ours=entries.ours(row),
         counterexample=entries.counterexample(row["counterexample"]),
         measured_on=entries.measured_on(row),
@@ -77,7 +71,7 @@ def sentence(paper: Paper, claim: Entry) -> str:
     if row["answered_by"] != "encoder" and row["sentence"]:
         return f"{row['sentence'].rstrip('.')}."
     place, arm = entries.point(paper, row), entries.arm(paper, row)
-    number = entries.published(row)
+    number = entries.published_words(row)
     number = number if number == DIVERGES else _with_unit(number, row)
     baseline = entries.baseline(paper, row)
     text = SENTENCES("claim", row, place, arm, baseline, _apart(row), _noun(row), number)
@@ -108,9 +102,9 @@ def _with_unit(number: str, row: Row) -> str:
     return f"{number} {entries.unit_of(row)}".rstrip()
 
 
-def published(row: Row) -> str:
+def published_number(row: Row) -> str:
     """The published number with its interval by the published standard deviations; empty where there is no number."""
-    number = entries.published(row)
+    number = entries.published_words(row)
     if number in DIRECTIONS and row["answered_by"] == "encoder":
         return number
     if number in (NOTHING, *DIRECTIONS):

@@ -9,8 +9,9 @@ from pathlib import Path
 
 from hypersphere import files
 from hypersphere.config import project
+from hypersphere.config.certainty import GRADES
 from hypersphere.config.project import Config
-from hypersphere.config.rules import GRADES, RESULTS, Answer
+from hypersphere.config.rules import RESULTS, Answer
 from hypersphere.report import (
     counts,
     evidence,
@@ -21,7 +22,7 @@ from hypersphere.report import (
     rendering,
 )
 from hypersphere.report.evidence import REPORT, Evidence
-from hypersphere.wording import renewed
+from hypersphere.wording import replace_between
 
 ROOT = Path(__file__).parents[3]
 BEGIN = "<!-- written by make pages -->"
@@ -34,7 +35,7 @@ PICTURES = {front.NAME: "front", forest.NAMES[0]: "forest", our_studies.NAME: "s
 
 def lead(known: Evidence) -> str:
     """The findings of the first screen, each with its certainty, and what is not known."""
-    return rendering.filled(
+    return rendering.fill(
         "lead.md",
         leading=findings.leading(known.findings),
         unknown=findings.not_known(known.findings),
@@ -51,7 +52,7 @@ def results_of(paper: str, title: str, known: Evidence) -> str:
     untested = [row for row in rows if row["outcome"] == Answer.NOT_TESTED]
     found = [row for row in rows if row not in (*undecided, *untested)]
     found.sort(key=lambda row: GRADES.index(row["certainty"]))
-    return rendering.filled(
+    return rendering.fill(
         "paper.md",
         title=title,
         kinds=counts.KINDS,
@@ -67,7 +68,9 @@ def build(config: Config) -> None:
     """Write the findings into README.md, the page of each paper, and the pictures."""
     known = evidence.read(config.root)
     readme = config.root / "README.md"
-    files.write_text(readme, renewed(readme.read_text(encoding="utf-8"), BEGIN, END, lead(known)))
+    files.write_text(
+        readme, replace_between(readme.read_text(encoding="utf-8"), BEGIN, END, lead(known))
+    )
     for paper, declared in config.papers.items():
         page = config.root / PAGES / f"{paper}.md"
         files.write_text(page, results_of(paper, declared.title, known))

@@ -127,7 +127,7 @@ def of_artifact(results: Results, paper: str, artifact: str) -> Shown | None:
     path = config.artifact_folder(paper, artifact) / "claims.csv"
     if not path.is_file():
         return None
-    judged = tables.rows(tables.read(results.checked(path), columns.CLAIMS))
+    judged = tables.rows(tables.read(results.checked_file(path), columns.CLAIMS))
     answered = [entry(config, row) for row in judged if row["verdict"] != Verdict.NOT_RUN]
     reasons = Counter(row["why"] for row in judged if row["verdict"] == Verdict.NOT_RUN)
     if not answered:
@@ -161,7 +161,7 @@ def entry(config: Config, row: Row, steps: Iterable[Row] = ()) -> Entry:
     paper = config.papers[row["paper"]]
     of_report = "rung" in row
     answer = Answer.of(row["answer"])
-    printed = published(row).removeprefix(NOTHING)
+    printed = published_words(row).removeprefix(NOTHING)
     same_setting = of_report or row["answered_by"] != "encoder" or settles(config)
     beside = same_setting or row["kind"] == "comparison"
     elsewhere = "" if beside or not printed else f"published: {printed}"
@@ -191,15 +191,15 @@ def _subject(paper: Paper, row: Row) -> str:
 
 def arm(paper: Paper, row: Row) -> str:
     """``SimCLR, cut by 3``."""
-    return ", ".join(_named(paper, row[key]) for key in ("method", "variant") if row[key])
+    return ", ".join(_phrase_for(paper, row[key]) for key in ("method", "variant") if row[key])
 
 
 def baseline(paper: Paper, row: Row) -> str:
     """``default``, or the coordinates that the baseline does not share with the variant."""
-    return _setting(paper, row, "baseline") or _named(paper, row["baseline"])
+    return _setting(paper, row, "baseline") or _phrase_for(paper, row["baseline"])
 
 
-def _named(paper: Paper, name: str) -> str:
+def _phrase_for(paper: Paper, name: str) -> str:
     return paper.phrases.get(name) or paper.label(name)
 
 
@@ -225,7 +225,7 @@ def _where(row: Row, data: str, elsewhere: str) -> str:
     if metric and (row["variant"] or row["answered_by"] == "encoder"):
         unit = unit_of(row)
         measured = f"{metric.label} ({unit})" if unit else metric.label
-    return joined(measured, data, elsewhere, origin(row), row["source"])
+    return join(measured, data, elsewhere, origin(row), row["source"])
 
 
 def origin(row: Row) -> str:
@@ -233,7 +233,7 @@ def origin(row: Row) -> str:
     return "" if row["origin"] == "printed" else ORIGINS[row["origin"]]
 
 
-def joined(*parts: str) -> str:
+def join(*parts: str) -> str:
     """The parts that are not empty."""
     return "; ".join(filter(None, parts))
 
@@ -248,14 +248,14 @@ def measured_on(row: Row) -> str:
 def _data(paper: Paper, row: Row) -> str:
     """``CIFAR-10; measured on digits; epoch 100``."""
     dataset = paper.label(row["dataset"])
-    return joined(dataset, measured_on(row), row["repeated"], _setting(paper, row, "setting"))
+    return join(dataset, measured_on(row), row["repeated"], _setting(paper, row, "setting"))
 
 
 def _intervals(row: Row) -> str:
     if not compares_encoders(row):
         return interval(row)
     alone, adjusted = interval(row, "{}_unadjusted"), interval(row)
-    return joined(alone and f"Welch {alone}", adjusted and f"Holm {adjusted}")
+    return join(alone and f"Welch {alone}", adjusted and f"Holm {adjusted}")
 
 
 def interval(row: Row, ends: str = "{}") -> str:
@@ -295,25 +295,25 @@ def unit_of(row: Row) -> str:
     return "points" if unit == "%" and row["kind"] == "comparison" else unit
 
 
-def published(row: Mapping[str, Any]) -> str:
+def published_words(row: Mapping[str, Any]) -> str:
     """What a document prints, in words; a dash if it prints no number."""
     decimals = decimals_of(row)
     if not prints_number(row):
         return str(row["reported"]) if row["reported"] and row["origin"] != "ours" else NOTHING
     if row["kind"] == "comparison":
-        return words.signed(float(row["reported"]), decimals)
+        return words.with_sign(float(row["reported"]), decimals)
     std = row["reported_std"]
-    spread = "" if math.isnan(std) else f" ± {words.published(f'{std:.10g}', decimals)}"
-    return words.published(row["reported"], decimals) + spread
+    spread = "" if math.isnan(std) else f" ± {words.with_decimals(f'{std:.10g}', decimals)}"
+    return words.with_decimals(row["reported"], decimals) + spread
 
 
 def ours(row: Row) -> str:
     """What was found on a claim: ``+1.2 ± 0.3 (n = 5)``, ``6 of 7``; empty where nothing was."""
     if row["kind"] == "theorem":
-        return _tested(row)
+        return _test_result(row)
     measured = float(row["measured"] or "nan")
     decimals = decimals_of(row)
-    lost = words.lost(row)
+    lost = words.seeds_without_value(row)
     if math.isnan(measured):
         return " or ".join(lost)
     places = int(row["n"])
@@ -322,14 +322,14 @@ def ours(row: Row) -> str:
             return SENTENCES("share", round(measured * places / 100), places)
         if places == 1:
             return words.number(measured, decimals)
-    shown = words.signed if row["kind"] == "comparison" else words.number
+    shown = words.with_sign if row["kind"] == "comparison" else words.number
     std = words.number(row.get("measured_std", math.nan), decimals)
     counts = lost | {"missing": words.whole(row["n_missing"])}
     low_power = row.get("low_power", False)
     return SENTENCES("mean", shown(measured, decimals), std, places, counts, low_power)
 
 
-def _tested(row: Row) -> str:
+def _test_result(row: Row) -> str:
     """``holds in all 10,000 random tests (relative deviation at most 3.1e-15)``, of a theorem."""
     if math.isnan(row["draws"]):
         return "not checked"

@@ -35,4 +35,4 @@ def what_is_run(erratum: Erratum) -> str:
             )
         fields = {path: coordinates.show(value) for path, value in one.set.items()}
         runs.append((one.by, when, fields))
-    return "; ".join(rendering.filled("run.txt", runs=runs).splitlines())
+    return "; ".join(rendering.fill("run.txt", runs=runs).splitlines())

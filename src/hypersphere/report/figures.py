@@ -50,7 +50,7 @@ class Frame(NamedTuple):
     """Scale, n, device and protocol: for a reader who has the file alone."""
 
 
-def framed(frame: Frame, width: float, height: float) -> tuple[Figure, SubFigure]:
+def figure_in_frame(frame: Frame, width: float, height: float) -> tuple[Figure, SubFigure]:
     """A figure with title and subtitle above and a small line below, and the part between them.
 
     The part, ``width`` by ``height`` inches, is a subfigure, so that a legend outside of the axes covers nothing.
@@ -169,10 +169,10 @@ def _as_svg(figure: Figure) -> str:
     unnamed = {"Date": None, "Creator": None}
     figure.savefig(drawn, format="svg", dpi=style.PNG_DPI, metadata=unnamed)
     names: dict[str, str] = {}
-    return _TAG.sub(lambda tag: _tidied(tag[0], names), drawn.getvalue())
+    return _TAG.sub(lambda tag: _tidy(tag[0], names), drawn.getvalue())
 
 
-def _tidied(tag: str, names: dict[str, str]) -> str:
+def _tidy(tag: str, names: dict[str, str]) -> str:
     """A tag of an svg with short numbers, with names by their order in place of hashes, and with the page's fonts.
 
     The characters of a formula keep the font that they were set in, because each has its place.

@@ -10,10 +10,11 @@ from typing import Any
 import pandas as pd
 
 from hypersphere.config import questions
+from hypersphere.config.certainty import GRADES, SHORTCOMINGS
 from hypersphere.config.measures import MEASURES
 from hypersphere.config.project import SEVERAL, Config
 from hypersphere.config.questions import Question
-from hypersphere.config.rules import GRADES, SHORTCOMINGS, Answer
+from hypersphere.config.rules import Answer
 from hypersphere.config.study import COUNTED
 from hypersphere.errors import HypersphereError
 from hypersphere.provenance import columns, tables
@@ -58,7 +59,7 @@ def numbers(claim: Row) -> dict[str, str]:
     texts = {
         **dict.fromkeys(("effect", "size", "value", "n", "k", "draws"), ""),
         "claim": claim["id"],
-        "published": _published(claim, decimals),
+        "published": _published_number(claim, decimals),
         "adjusted": adjusted,
         "interval": entries.interval(claim, "{}_unadjusted") or adjusted,
         "counterexample": entries.counterexample(claim["counterexample"]),
@@ -69,11 +70,11 @@ def numbers(claim: Row) -> dict[str, str]:
     if claim["kind"] != "comparison":
         texts["value"] = _if_any(measured, decimals)
     elif not math.isnan(measured):
-        texts["effect"] = words.signed(measured, decimals)
+        texts["effect"] = words.with_sign(measured, decimals)
         texts["size"] = words.number(abs(measured), decimals)
     if not math.isnan(claim["n"]):
         texts["n"] = _if_any(claim["n"], 0)
-        texts["k"] = _counted(_places(claim)) if math.isfinite(measured) else ""
+        texts["k"] = _number_or_none(_places(claim)) if math.isfinite(measured) else ""
     texts["draws"] = _if_any(claim["draws"], 0)
     return texts
 
@@ -82,10 +83,10 @@ def _if_any(value: float, decimals: int) -> str:
     return "" if math.isnan(value) else words.number(value, decimals)
 
 
-def _published(claim: Row, decimals: int) -> str:
+def _published_number(claim: Row, decimals: int) -> str:
     """The published number. A value has the decimals of its measure, and no spread."""
     if claim["kind"] == "comparison" or not entries.prints_number(claim):
-        return entries.published(claim)
+        return entries.published_words(claim)
     return words.number(float(claim["reported"]), decimals)
 
 
@@ -94,7 +95,7 @@ def _places(claim: Row) -> int:
     return round(float(claim["measured"]) * claim["n"] / 100)
 
 
-def _counted(number: int) -> str:
+def _number_or_none(number: int) -> str:
     """A number of things as a sentence has it: zero is a word."""
     return str(number or "none")
 
@@ -147,7 +148,7 @@ class Finding:
     studies: Mapping[str, pd.DataFrame]
 
     def __post_init__(self) -> None:
-        self.chosen = questions.chosen(self.where, self.question, self.listed)
+        self.chosen = questions.choose(self.where, self.question, self.listed)
         self.claims = self._claims(self.chosen.about)
         self.outcomes = _outcomes(self.claims)
 
@@ -271,7 +272,9 @@ def _of_group(claims: Sequence[Row]) -> dict[str, str]:
         "k_all": sum(map(_places, shares)),
         "n_all": sum(int(claim["n"]) for claim in shares),
     }
-    return {"all": str(len(claims))} | {name: _counted(number) for name, number in counts.items()}
+    return {"all": str(len(claims))} | {
+        name: _number_or_none(number) for name, number in counts.items()
+    }
 
 
 def _by_outcome(outcomes: Iterable[Answer]) -> dict[str, int]:
@@ -287,7 +290,7 @@ def _compared_with_published(claims: Sequence[Row]) -> str:
     if not measured:
         return ""
     stated = filter(entries.prints_number, compared)
-    sentences = rendering.filled(
+    sentences = rendering.fill(
         "measured.txt",
         published=span((float(claim["reported"]), decimals_of(claim)) for claim in stated),
         encoders=_encoders(measured),
@@ -321,7 +324,7 @@ def _encoders(claims: Sequence[Row]) -> str:
 
 def span(numbers: Iterable[tuple[float, int]]) -> str:
     """The span of some numbers, ``−0.3 to +0.6``. Each number comes with its decimals; empty without numbers."""
-    shown = [words.signed(number, decimals) for number, decimals in sorted(numbers)]
+    shown = [words.with_sign(number, decimals) for number, decimals in sorted(numbers)]
     return " to ".join(dict.fromkeys((shown[0], shown[-1]))) if shown else ""
 
 
@@ -371,7 +374,7 @@ def arms(config: Config, paper: str, rows: Sequence[Row]) -> dict[str, str]:
             keys.append("unread")
         for key in keys or ["open"]:
             arms_by_key[key].append(arm)
-    counts = {str(key): _counted(len(arms_by_key[key])) for key in COUNTED}
+    counts = {str(key): _number_or_none(len(arms_by_key[key])) for key in COUNTED}
     return counts | {
         f"which_{key}": ", ".join(names) or "none" for key, names in arms_by_key.items()
     }

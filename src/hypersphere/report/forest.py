@@ -14,9 +14,10 @@ from matplotlib.figure import Figure
 
 from hypersphere.config import coordinates
 from hypersphere.config.artifacts import Paper
+from hypersphere.config.certainty import RUNGS, SHORTCOMINGS
 from hypersphere.config.measures import MEASURES
 from hypersphere.config.project import Config
-from hypersphere.config.rules import RUNGS, SHORTCOMINGS, Answer
+from hypersphere.config.rules import Answer
 from hypersphere.provenance.claim_row import has_interval
 from hypersphere.report import figures, findings, intervals, style, words
 from hypersphere.report.entries import NOTHING, prints_number
@@ -283,7 +284,7 @@ def _row(name: str, claims: Sequence[Claim]) -> Estimate:
         )
         ours.append(mark)
         if abs(value) > FARTHEST:
-            beyond.append(words.signed(value, 1))
+            beyond.append(words.with_sign(value, 1))
     if beyond:
         name += f" (published {', '.join(beyond)})"
     floored = all(claim["floored"] for claim in claims)

@@ -26,13 +26,13 @@ COLOURS = 256
 
 def build(config: project.Config, page: Path) -> None:
     """Draw every picture that the page shows, and remove those that it no longer shows."""
-    results = ExactResults(config, exact.shared(config))
+    results = ExactResults(config, exact.originals(config))
     shown = set()
     for path, paper, figure in SHOWN.findall(page.read_text(encoding="utf-8")):
         picture = page.parent / path
         shown.add(picture)
         context = Context(results, config.papers[paper], figure)
-        with style.applied():
+        with style.house_style():
             figures.save(study_figure.draw(context), [picture], "")
         with files.replacing(picture) as smaller:
             colours = Image.open(picture).convert("RGB").quantize(COLOURS)

@@ -11,7 +11,8 @@ from urllib.parse import urlencode
 
 from PIL import Image
 
-from hypersphere.config.rules import GRADES, RESULTS, RUNGS, Answer, Tone, Verdict
+from hypersphere.config.certainty import GRADES, RUNGS
+from hypersphere.config.rules import RESULTS, Answer, Tone, Verdict
 from hypersphere.provenance.tables import Row
 from hypersphere.report import cards, counts, page, prices, rendering, words, writer
 from hypersphere.report.counts import KINDS

@@ -111,7 +111,7 @@ class Estimates(NamedTuple):
 
 def save(folder: Path, name: str, drawn: Callable[[Layout], Figure]) -> None:
     """Write a drawing as svg and png, and as png for a narrow window."""
-    with style.applied():
+    with style.house_style():
         wide = [folder / f"{name}.svg", folder / f"{name}.png"]
         figures.save(drawn(PAGE), wide, "")
         figures.save(drawn(PHONE), [folder / f"{name}{NARROW}.png"], "")
@@ -137,7 +137,7 @@ def draw(
     handles = [Line2D([], [], label=name, **_look(mark)) for name, mark in legend.items()]
     lines_of_signs = math.ceil(len(handles) / layout.signs) or 1
     inches = AROUND + LINE * (height + lines_of_signs - 1)
-    figure, part = figures.framed(frame, layout.width, inches)
+    figure, part = figures.figure_in_frame(frame, layout.width, inches)
     axis = part.subplots()
     names: dict[float, str] = {}
     at = 0.0

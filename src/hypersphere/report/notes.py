@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from hypersphere.config.artifacts import HISTORY, Measured, Paper, Studied
-from hypersphere.config.cells import SHARED, untrained
+from hypersphere.config.cells import SHARED, untrained_controls
 from hypersphere.config.plan import Plan
 from hypersphere.provenance.likeness import unlike
 from hypersphere.report import words
@@ -79,17 +79,19 @@ def of(points: Points, *shown: str) -> tuple[str, ...]:
     """All notes, of which the first one names the scale, and ``shown`` says what cells, lines or bands are."""
     plan = points.results.plan
     key = points.paper.paper, points.name
-    is_kept = plan.records is None or plan.controls[key] or not untrained(plan.artifacts[key])
+    is_kept = (
+        plan.records is None or plan.controls[key] or not untrained_controls(plan.artifacts[key])
+    )
     every = (
         words.scale_note(points.config),
         " ".join(filter(None, shown)),
-        shared(points),
+        shared_coordinates(points),
         f"Conditions: {conditions(points)}",
         protocol(plan, points.paper, points.name),
         SENTENCES("absent", len(points.every), _reasons(points)),
         "" if is_kept else "Without the untrained encoder, of which no record is kept.",
-        repeated(points),
-        unjudged(points.artifact),
+        repeated_images(points),
+        why_not_judged(points.artifact),
     )
     return tuple(filter(None, every))
 
@@ -105,7 +107,7 @@ def small(points: Points) -> str:
     worth = "Published setting." if settles(points.config) else "Not a reproduction."
     scale = f"Scale {points.config.scale_name}. {worth}"
     runs = protocol(points.results.plan, points.paper, points.name)
-    return " ".join(filter(None, (scale, shared(points), conditions(points), runs)))
+    return " ".join(filter(None, (scale, shared_coordinates(points), conditions(points), runs)))
 
 
 def several(points: Points) -> bool:
@@ -123,19 +125,19 @@ def measures(points: Points) -> str:
     return "; ".join(dict.fromkeys(cell.label for cell in points.every))
 
 
-def measured(points: Points) -> str:
+def measures_in_full(points: Points) -> str:
     """Every measure that is shown: ``kNN accuracy (%; weighted k-nearest-neighbour vote)``."""
     every = dict.fromkeys(cell.measure for cell in points.every)
     return "; ".join(f"{one.label} ({one.unit or 'no unit'}; {one.what})" for one in every)
 
 
-def unjudged(artifact: Measured | Studied) -> str:
+def why_not_judged(artifact: Measured | Studied) -> str:
     """Why our numbers cannot judge those of the document; empty if they can."""
     why = artifact.cannot_be_judged
     return f"Cannot be judged: {why.rstrip('.')}." if why else ""
 
 
-def repeated(points: Points) -> str:
+def repeated_images(points: Points) -> str:
     """``Mind: of CIFAR-100, images also in train: 10 of 10,000 in test.``: repeated images of the probed datasets."""
     found = dict[str, str]()
     for row in points.summary.values():
@@ -144,7 +146,7 @@ def repeated(points: Points) -> str:
     return SENTENCES("repeated", found)
 
 
-def shared(points: Points) -> str:
+def shared_coordinates(points: Points) -> str:
     """``Everywhere: SimCLR, digits (for CIFAR-10).``: the coordinates that all cells share; empty without any."""
     on_axes = {"measure"}.union(*map(words.varying, points.artifact.axes.values()))
     first = points.every[0].coordinates
@@ -157,7 +159,7 @@ def shared(points: Points) -> str:
     return f"Everywhere: {text}." if text else ""
 
 
-def published(points: Points, where: str, beside_others: bool = False) -> str:
+def published_source(points: Points, where: str, beside_others: bool = False) -> str:
     """Where the published numbers come from, or that they are of other data, which only a table shows; empty: none."""
     if all(cell.claim is None for cell in points.every):
         return ""
@@ -212,10 +214,10 @@ def protocol(plan: Plan, paper: Paper, artifact: str) -> str:
     controls = [cell.run for cell in plan.controls[paper.paper, artifact] if cell.run]
     initial = dict.fromkeys(component(run.encoder) for run in controls)
     encoders = SENTENCES("encoders", list(runs["encoder"].unique()), list(initial), words.FEW)
-    return f"Protocol: {'; '.join([encoders, *_trained(runs), *runs['probe'].unique()])}."
+    return f"Protocol: {'; '.join([encoders, *_schedules(runs), *runs['probe'].unique()])}."
 
 
-def _trained(runs: pd.DataFrame) -> Iterator[str]:
+def _schedules(runs: pd.DataFrame) -> Iterator[str]:
     """``SimCLR, BYOL 100 epochs, batch 64``."""
     of_method = runs.groupby("method", sort=False)[["epochs", "batch"]].agg(words.several)
     epochs = of_method["epochs"].map(partial(counted, noun="epoch"))

@@ -165,7 +165,7 @@ def _numbers(row: Row, study: Study) -> list[str]:
     return [
         words.number(row["mean"], decimals),
         words.number(row["baseline_mean"], decimals),
-        words.signed(row["effect"], decimals),
+        words.with_sign(row["effect"], decimals),
         words.interval(row["low"], row["high"], decimals, measure),
         words.interval(row["low_holm"], row["high_holm"], decimals, measure),
         runs,
@@ -243,11 +243,11 @@ def checks(config: Config, paper: str, name: str, compared: pd.DataFrame) -> Tab
     readings_shown = {reading for _, reading in cells}
     if len(readings_shown) > WIDEST:
         turned = {(reading, arm): cell for (arm, reading), cell in cells.items()}
-        return crossed("mean of the arm (of its baseline)", turned)
-    return crossed("arm (its baseline)", cells)
+        return cross_table("mean of the arm (of its baseline)", turned)
+    return cross_table("arm (its baseline)", cells)
 
 
-def crossed(corner: str, cells: Mapping[tuple[str, str], str]) -> Table:
+def cross_table(corner: str, cells: Mapping[tuple[str, str], str]) -> Table:
     """A table of cells by row and column, in their order. The first row is the head, and a dash is a missing cell."""
     columns = list(dict.fromkeys(column for _, column in cells))
     table = [[corner, *columns]]
@@ -265,7 +265,7 @@ def progress(config: Config, counts: pd.DataFrame) -> Table:
         question = studies[row["study"]].question
         runs = "{recorded:g} of {planned:g}"
         cells[question, row["part"]] = runs.format_map(row)
-    return crossed("question", cells)
+    return cross_table("question", cells)
 
 
 def build(config: Config, compared: pd.DataFrame, folder: Path) -> None:
@@ -308,7 +308,7 @@ def _title(study: Study) -> str:
 def _line(arm: str, row: Row, study: Study) -> intervals.Estimate:
     """A comparison as a line of the forest."""
     measure = MEASURES[row["measure"]]
-    effect = words.signed(row["effect"], measure.decimals)
+    effect = words.with_sign(row["effect"], measure.decimals)
     counted_as = direction(row, study)
     first = counted_as.replace(",", " ").split()[0]
     colour = COLOURS.get(first, style.GREY)

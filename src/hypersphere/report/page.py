@@ -13,13 +13,14 @@ import pandas as pd
 
 from hypersphere.config import rules as rules_file
 from hypersphere.config.artifacts import OpenChoice
+from hypersphere.config.certainty import GRADES, RUNGS, SHORTCOMINGS, Certainty, load_certainty
 from hypersphere.config.claims import NOT_MADE_YET, why_not_made
 from hypersphere.config.plan import Plan
 from hypersphere.config.project import SEVERAL, Config
 from hypersphere.config.questions import load as load_questions
 from hypersphere.config.records import FOLDER
-from hypersphere.config.rules import GRADES, RUNGS, SHORTCOMINGS, Answer, Certainty, Result, Rules
-from hypersphere.provenance.evidence import undeclared
+from hypersphere.config.rules import Answer, Result, Rules
+from hypersphere.provenance.evidence import undeclared_records
 from hypersphere.provenance.tables import Row
 from hypersphere.report import (
     entries,
@@ -166,6 +167,8 @@ class Known:
     called: Called
     prices: Sequence[tuple[str, ...]]
     settled: Sequence[Settled]
+    measured_share: float
+    """The share of all GPU hours that rests on measured rates."""
     ladder: Sequence[Rung]
     enough: int
     """Runs an arm."""
@@ -196,7 +199,7 @@ def of_evidence(config: Config, evidence: Evidence) -> Page:
     every = {}
     for row in evidence.claims:
         every[row["id"]] = entries.entry(config, row, steps.get(row["id"], []))
-    known = _known(config, evidence, every)
+    known = _knowledge(config, evidence, every)
     documents = []
     for document in _documents(config, every):
         questions = known.questions.get(document.id, [])
@@ -261,8 +264,8 @@ def printed_as(config: Config, group: str) -> tuple[str, str]:
 # Of all evidence
 
 
-def _known(config: Config, evidence: Evidence, every: Mapping[str, Entry]) -> Known:
-    certainty = rules_file.load_certainty(config.root)
+def _knowledge(config: Config, evidence: Evidence, every: Mapping[str, Entry]) -> Known:
+    certainty = load_certainty(config.root)
     rules = rules_file.load(config.root)
     settled = []
     for name, claims, hours in price.settled_first(pd.DataFrame(evidence.claims), HOURS):
@@ -282,6 +285,7 @@ def _known(config: Config, evidence: Evidence, every: Mapping[str, Entry]) -> Kn
         called=false_calls.of_again(compared, rules.confidence),
         prices=prices.of_claims(config, evidence.claims, rules),
         settled=settled,
+        measured_share=price.hours().measured_share,
         ladder=ladder(certainty),
         enough=certainty.enough_runs,
     )
@@ -353,7 +357,7 @@ def _scale(results: Results) -> Scale:
         device=words.distinct(results.runs["device"]),
         torch=words.distinct(results.runs["torch"]),
         runs=len(results.runs),
-        undeclared=_undeclared(results.plan),
+        undeclared=_undeclared_settings(results.plan),
     )
 
 
@@ -377,8 +381,8 @@ def _seeds(plan: Plan) -> str:
     )
 
 
-def _undeclared(plan: Plan) -> list[str]:
+def _undeclared_settings(plan: Plan) -> list[str]:
     """What the configuration does not declare, of each such record."""
     recorded = list(chain.from_iterable((plan.records or {}).values()))
     folder = Path(FOLDER) / plan.config.scale_name
-    return list(undeclared(plan, recorded, folder)) if recorded else []
+    return list(undeclared_records(plan, recorded, folder)) if recorded else []

@@ -15,7 +15,7 @@ from matplotlib.figure import Figure, SubFigure
 from hypersphere.config.coordinates import Coordinates, Scalar
 from hypersphere.report import notes, style, words
 from hypersphere.report.artifact import Point, Points
-from hypersphere.report.figures import WIDTH, Frame, framed
+from hypersphere.report.figures import WIDTH, Frame, figure_in_frame
 
 DECADE = 10.0
 """An axis is logarithmic if its largest number is more than so many times its smallest."""
@@ -94,7 +94,7 @@ def drawing(
     columns = int(WIDTH / (0.6 + LETTER * longest))
     columns = max(1, min(len(legend), columns))
     lines = math.ceil(len(legend) / columns)
-    figure, part = framed(frame(points, subtitle), WIDTH, height + 0.19 * lines)
+    figure, part = figure_in_frame(frame(points, subtitle), WIDTH, height + 0.19 * lines)
     if legend:
         part.legend(
             legend.values(),
@@ -145,7 +145,7 @@ class Ticks(NamedTuple):
 
 def ticks(points: Points, axis: str) -> Ticks:
     """The ticks of an axis, at the values that were run."""
-    run = points.measured(axis)
+    run = points.measured_points(axis)
     key, *others = words.varying(run) or [""]
     values = [point.get(key, "") for point in run]
     if others or any(isinstance(value, str | bool) for value in values):
@@ -193,7 +193,7 @@ def subtitle(points: Points, text: str, *axes: str) -> str:
     sentences = [text]
     unrun = []
     for axis in axes:
-        run = len(points.measured(axis))
+        run = len(points.measured_points(axis))
         published = len(points.axis(axis))
         if run < published:
             varying = words.varying(points.axis(axis))

@@ -3,8 +3,9 @@
 import math
 from collections.abc import Sequence
 
+from hypersphere.config.certainty import Rung
 from hypersphere.config.project import Config
-from hypersphere.config.rules import Rules, Rung
+from hypersphere.config.rules import Rules
 from hypersphere.provenance.tables import Row
 from hypersphere.report import forest, words
 from hypersphere.report.entries import NOTHING, decimals_of, interval
@@ -53,13 +54,13 @@ def _cells(config: Config, row: Row, margin: float) -> tuple[str, ...]:
         f"{document}, {place}: {comparison['subject']}",
         comparison["printed"],
         words.number(row["spread"], decimals_of(row)),
-        NOTHING if row["reported"] == "equal" else _rounded(row["runs_to_see"]),
-        _rounded(row["core_hours"]),
-        _rounded(row["runs_to_equate"]),
+        NOTHING if row["reported"] == "equal" else _two_digits(row["runs_to_see"]),
+        _two_digits(row["core_hours"]),
+        _two_digits(row["runs_to_equate"]),
         f"{so_far} (equal)" if is_equal else so_far,
     )
 
 
-def _rounded(number: float) -> str:
+def _two_digits(number: float) -> str:
     """Two digits, as the spread is that of a few runs."""
     return f"{float(f'{number:.2g}'):,g}"

@@ -55,7 +55,7 @@ class Proofs:
     @cached_property
     def exact(self) -> Exact:
         """The theorems and exact studies that the page is made of."""
-        return exact.shared(self.config)
+        return exact.originals(self.config)
 
     @cached_property
     def root(self) -> str:

@@ -1,5 +1,6 @@
 """What fills templates: the pages of report/templates, and the sentences that stand in a module as macros."""
 
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -23,9 +24,15 @@ def environment() -> jinja2.Environment:
     return jinja
 
 
-def filled(template: str, **values: Any) -> str:
+@cache
+def template(name: str) -> jinja2.Template:
+    """A template by its name: it takes longer to compile than to fill."""
+    return environment().get_template(name)
+
+
+def fill(name: str, /, **values: Any) -> str:
     """A template with its values."""
-    return environment().get_template(template).render(values)
+    return template(name).render(values)
 
 
 class Sentences:

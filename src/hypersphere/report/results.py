@@ -32,12 +32,12 @@ class ExactResults:
         """The table of an artifact of an exact study."""
         return self.exact.studies[paper] / f"{artifact}.csv"
 
-    def judged(self, paper: str) -> pd.DataFrame:
+    def judged_claims(self, paper: str) -> pd.DataFrame:
         """The claims of a paper that theorems and exact studies answer."""
         judged = exact.claims(self.exact, [paper])
         return judged[judged["paper"] == paper]
 
-    def checked(self, path: Path) -> Path:
+    def checked_file(self, path: Path) -> Path:
         """A tidy file that is as the manifest beside it says."""
         return check_tidy(path.parent, path.name)
 

@@ -55,7 +55,7 @@ def _cells(points: Points) -> dict[str, dict[str, float | int | str]]:
     """The numbers of an artifact's cells, by coordinates; what has neither a mean nor a lost run is left out."""
     found = {}
     for at, row in points.summary.items():
-        cell: dict[str, float | int | str] = {**words.lost(row)}
+        cell: dict[str, float | int | str] = {**words.seeds_without_value(row)}
         if not math.isnan(row["mean"]):
             cell["mean"] = row["mean"]
         if cell:

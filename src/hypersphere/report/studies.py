@@ -50,25 +50,25 @@ def of_artifact(context: Context) -> Any:
     """The ``Drawing`` or ``Layout`` of an artifact, by the function of its study's draw.py."""
     code = context.config.study_code(context.paper.paper, context.artifact.study)
     function = paper_code.load(code.draw, context.name)
-    table = computed(context)
+    table = computed_table(context)
     if context.artifact.draw == "study_figure":
         return function(table)
-    claims = _judged(context)
+    claims = _judged_claims(context)
     for column in ("reported", "measured"):
         claims[column] = pd.to_numeric(claims[column], errors="coerce")
     return function(table, claims)
 
 
-def _judged(context: Context) -> pd.DataFrame:
+def _judged_claims(context: Context) -> pd.DataFrame:
     """The claims of an artifact that theorems and exact studies answer."""
-    judged = context.results.judged(context.paper.paper)
+    judged = context.results.judged_claims(context.paper.paper)
     return judged[judged["artifact"] == context.name].copy()
 
 
-def computed(context: Context) -> pd.DataFrame:
+def computed_table(context: Context) -> pd.DataFrame:
     """The artifact's table, as its study returned it."""
     table = context.results.table(context.paper.paper, context.name)
-    return pd.read_csv(context.results.checked(table))
+    return pd.read_csv(context.results.checked_file(table))
 
 
 def source(context: Context) -> str:
@@ -81,12 +81,12 @@ def sentences(context: Context) -> tuple[str, ...]:
 
     ``Its claims: 6 reproduced, 1 refuted.`` and ``It shows Theorem 3.4 (refuted).``
     """
-    listed = [SIZE_NOTICE, of_artifact(context).note, notes.unjudged(context.artifact)]
-    counts = Counter(_judged(context)["verdict"])
+    listed = [SIZE_NOTICE, of_artifact(context).note, notes.why_not_judged(context.artifact)]
+    counts = Counter(_judged_claims(context)["verdict"])
     if counts:
         verdicts = ", ".join(f"{count} {verdict}" for verdict, count in counts.items())
         listed.append(f"Its claims: {verdicts}.")
-    judged = context.results.judged(context.paper.paper)
+    judged = context.results.judged_claims(context.paper.paper)
     shows = judged[judged["id"].isin(context.artifact.shows)]
     if len(shows):
         shown = shows["source"] + " (" + shows["verdict"] + ")"

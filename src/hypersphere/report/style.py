@@ -52,7 +52,7 @@ RC: Any = {
 }
 
 
-def applied() -> AbstractContextManager[None]:
+def house_style() -> AbstractContextManager[None]:
     """Use matplotlib's defaults with ours on top, without the user's matplotlibrc; restore its settings at the end."""
     return matplotlib.style.context(RC, after_reset=True)
 

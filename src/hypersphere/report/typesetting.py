@@ -50,7 +50,7 @@ def address(root: Path, file: Path) -> str:
     return f"/{file.relative_to(root).as_posix()}"
 
 
-def quoted(text: str) -> str:
+def with_print_quotes(text: str) -> str:
     """Text with the quotation marks and apostrophes of print."""
     in_marks = re.sub(r'"([^"]*)"', r"“\1”", text)
     return re.sub(r"(?<=\w)'(?=\w)|(?<=s)'(?= )", "’", in_marks)

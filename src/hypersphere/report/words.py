@@ -8,12 +8,15 @@ from typing import Any
 from hypersphere.config import coordinates, rules
 from hypersphere.config.artifacts import Paper
 from hypersphere.config.coordinates import Coordinates, Scalar
-from hypersphere.config.measures import MEASURES, Measure
+from hypersphere.config.measures import MEASURES
 from hypersphere.config.project import Config
 from hypersphere.config.records import WITHOUT_VALUE
 from hypersphere.config.rules import Verdict
 from hypersphere.config.run import Dataset
 from hypersphere.config.study import BEST
+from hypersphere.report.numbers import interval as interval
+from hypersphere.report.numbers import number as number
+from hypersphere.report.numbers import with_sign as with_sign
 from hypersphere.report.results import settles
 
 NOT_RUN = Verdict.NOT_RUN
@@ -24,41 +27,7 @@ FEW = 4
 """Up to so many values are listed one by one; of more, only the first and the last."""
 
 
-def number(value: float, decimals: int) -> str:
-    """A fixed number of decimals, a real minus sign; an en dash for a missing number."""
-    if math.isnan(value):
-        return "–"
-    if math.isinf(value):
-        return "diverges"
-    text = f"{value:.{decimals}f}"
-    return text.lstrip("-") if float(text) == 0 else text.replace("-", "−")
-
-
-def signed(value: float, decimals: int) -> str:
-    """A number with a plus sign before what is above zero."""
-    text = number(value, decimals)
-    return f"+{text}" if not math.isnan(value) and float(f"{value:.{decimals}f}") > 0 else text
-
-
-def interval(
-    low: float, high: float, decimals: int, measure: Measure | None, sign: bool = True
-) -> str:
-    """``[+0.1, +2.3]``, or an en dash where there is none.
-
-    It ends where the measure ends, as no accuracy is above 100 %. Of a difference (``sign``), it has one decimal more
-    where an end rounds to zero, so that its side of zero is seen.
-    """
-    if math.isnan(low) or math.isnan(high):
-        return "–"
-    if measure:
-        low, high = (measure.within(end, difference=sign) for end in (low, high))
-    if not sign:
-        return f"[{number(low, decimals)}, {number(high, decimals)}]"
-    decimals += any(end != 0 and round(end, decimals) == 0 for end in (low, high))
-    return f"[{signed(low, decimals)}, {signed(high, decimals)}]"
-
-
-def published(text: str, decimals: int) -> str:
+def with_decimals(text: str, decimals: int) -> str:
     """A published number with its printed decimals, at least the metric's."""
     return number(float(text), max(decimals, len(text.partition(".")[2])))
 
@@ -68,7 +37,7 @@ def whole(value: float) -> int:
     return 0 if math.isnan(value) else int(value)
 
 
-def lost(row: Mapping[str, Any]) -> dict[str, int]:
+def seeds_without_value(row: Mapping[str, Any]) -> dict[str, int]:
     """How many seeds of a row have no value, by the reason: those that diverged, and those of which it is undefined."""
     counts = {status: whole(float(row.get(f"n_{status}", math.nan))) for status in WITHOUT_VALUE}
     return {status: count for status, count in counts.items() if count}

@@ -3,7 +3,6 @@
 import html
 import importlib
 import re
-import unicodedata
 from collections.abc import Iterable
 from itertools import chain
 from typing import Any
@@ -17,66 +16,21 @@ from hypersphere.provenance.manifest import seal
 from hypersphere.report import entries, studies
 from hypersphere.report.artifact import Context, Grid, Head, Points, Shown, Text
 from hypersphere.report.results import Results
+from hypersphere.report.tex import escape
 
-_TEX = r"""
-\ \textbackslash{}
-~ \textasciitilde{}
-^ \textasciicircum{}
-& \&
-% \%
-$ \$
-# \#
-_ \_
-{ \{
-} \}
-< $<$
-> $>$
-| $|$
-[ {[}
-] {]}
-– --
-— ---
-“ ``
-” ''
-‘ `
-’ '
-… \dots{}
-− $-$
-± $\pm$
-× $\times$
-· $\cdot$
-→ $\to$
-∞ $\infty$
-≤ $\le$
-≥ $\ge$
-≠ $\ne$
-≈ $\approx$
-∈ $\in$
-√ $\surd$
-‖ $\|$
-° $^\circ$
-² $^2$
-³ $^3$
-₀ $_0$
-₁ $_1$
-₂ $_2$
-"""
-"""Characters, each with what TeX writes for it."""
-_TEX_OF = {"\n": " ", "\N{NO-BREAK SPACE}": "~"}
-_TEX_OF |= dict(line.split(" ", 1) for line in _TEX.strip().splitlines())
 _MARKDOWN = str.maketrans({"|": "&#124;", "*": "&#42;", "`": "&#96;", "\n": " "})
 _NUMERIC = re.compile(r"[\[(+−]?\d.*|[–]?|not run|diverge[ds]|baseline")
 
 
 def build(results: Results, paper: str, name: str) -> None:
     """Write the csv of an artifact's numbers, its table (md, tex) or drawing (svg, png), and their manifest."""
-    about, kind = _found(results, paper, name)
+    about, kind = _context_and_kind(results, paper, name)
     *outputs, sealed = results.config.outputs(paper, name)
     numbers = kind.numbers(about)
     if kind.FOLDER == "figures":
         from hypersphere.report import figures, style  # matplotlib, which no table needs
 
-        with style.applied():
+        with style.house_style():
             figures.save(kind.draw(about), outputs, numbers)
     else:
         judged = entries.of_artifact(results, paper, name) if isinstance(about, Points) else None
@@ -91,7 +45,7 @@ def build(results: Results, paper: str, name: str) -> None:
     seal(sealed, outputs)
 
 
-def _found(results: Results, paper: str, name: str) -> tuple[Context, Any]:
+def _context_and_kind(results: Results, paper: str, name: str) -> tuple[Context, Any]:
     """What a kind is given of an artifact, and the module of its kind."""
     declared = results.config.papers[paper]
     kind = importlib.import_module(registry.module_name("kinds", declared.artifacts[name].draw))
@@ -100,7 +54,7 @@ def _found(results: Results, paper: str, name: str) -> tuple[Context, Any]:
 
 def show(results: Results, paper: str, name: str) -> Shown:
     """The artifact as the page of its scale shows it."""
-    about, kind = _found(results, paper, name)
+    about, kind = _context_and_kind(results, paper, name)
     printed, title = about.artifact.printed, about.artifact.title
     if kind.OF == "runs":
         title = f"{f'{printed} at' if printed else 'At'} scale {results.config.scale_name}: {title}"
@@ -137,25 +91,25 @@ def as_markdown(shown: Shown) -> str:
     assert shown.grid is not None
     grid = shown.grid
     heads = list(map(_md, grid.corner))
-    for over in zip(*map(_spread, grid.head), strict=True):
+    for over in zip(*map(_head_of_each, grid.head), strict=True):
         parts = list[str]()
         for head in over:
             innermost = len(over) > 1 and head is over[-1] and head.text
             parts += [f"**{_md(head.text)}**" if innermost else _md(head.text), _md(head.note)]
-        heads.append(_stacked(parts))
+        heads.append(_stack(parts))
     lines = [heads, [":--" if side == "l" else "--:" for side in alignment(grid)]]
     for line in grid.lines:
-        cells = [*map(_md, line.labels), *(_stacked(map(_md, cell)) for cell in line.cells)]
+        cells = [*map(_md, line.labels), *(_stack(map(_md, cell)) for cell in line.cells)]
         lines.append([text and f"*{text}*" for text in cells] if line.control else cells)
     return _AS_MARKDOWN.render(shown=shown, lines=lines, pipes=pipes, md=_md)
 
 
-def _stacked(parts: Iterable[str]) -> str:
+def _stack(parts: Iterable[str]) -> str:
     """Lines of one cell."""
     return "<br>".join(filter(None, parts))
 
 
-def _spread(heads: Iterable[Head]) -> list[Head]:
+def _head_of_each(heads: Iterable[Head]) -> list[Head]:
     """A heading for each column."""
     return list(chain.from_iterable([head] * head.span for head in heads))
 
@@ -193,7 +147,7 @@ def _tex_columns(grid: Grid) -> pd.Index:
     """The headings, a level for each line of them; those of the labels are in the last one."""
     levels = list[list[str]]()
     for heads in grid.head:
-        spread = _spread(heads)
+        spread = _head_of_each(heads)
         names = [escape(head.text) for head in spread]
         notes = [escape(head.note) for head in spread]
         levels += [level for level in (names, notes) if any(level)]
@@ -217,19 +171,6 @@ def _tex_rows(grid: Grid) -> list[list[str]]:
             rows.append([*blank, *(text and f"\\footnotesize {text}" for text in second)])
         above = line.control
     return rows
-
-
-def escape(text: str) -> str:
-    """Text without TeX commands. Characters that pdfTeX's fonts lack are written as mathematics."""
-    escaped = ""
-    for character in text:
-        name = unicodedata.name(character, "").split()
-        if name[:1] == ["GREEK"] and "LETTER" in name:
-            letter = name[-1].replace("LAMDA", "LAMBDA")
-            escaped += f"$\\{letter.title() if 'CAPITAL' in name else letter.lower()}$"
-        else:
-            escaped += _TEX_OF.get(character, character)
-    return escaped
 
 
 def _is_number(cell: Text) -> bool:

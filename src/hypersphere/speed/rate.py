@@ -7,7 +7,7 @@ import torch
 from torch.profiler import ProfilerActivity, profile
 
 from hypersphere import files
-from hypersphere.config.project import Precision
+from hypersphere.config.project import Compile, Precision
 from hypersphere.errors import HypersphereError
 from hypersphere.speed.stopwatch import PARTS, Stopwatch
 from hypersphere.speed.trial import Trial
@@ -73,13 +73,13 @@ def timed(
     precision: Precision,
     seconds: float,
     parts: bool = False,
-    compiled: bool = False,
+    compile: Compile = "none",
 ) -> Stopwatch:
     """The stopwatch of a trial after its last counted step."""
     long = trial._replace(epochs=LONG)
     watch = Stopwatch(long.source(device), device, WARM, MOST, seconds, parts)
     with files.temporary_folder("a trial's state") as folder, watch.running():
-        progress = long.train(folder, watch, device, precision, compiled=compiled)
+        progress = long.train(folder, watch, device, precision, compile=compile)
         raise HypersphereError(f"{trial.run.name}: {progress.status} before enough steps")
     return watch
 

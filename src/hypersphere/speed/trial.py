@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 import torch
 
-from hypersphere.config.project import Precision
+from hypersphere.config.project import Compile, Precision
 from hypersphere.config.run import Run
 from hypersphere.datasets.training_sizes import Size
 from hypersphere.training import loop
@@ -52,12 +52,10 @@ class Trial(NamedTuple):
         device: torch.device,
         precision: Precision = "float32",
         save_every: float = math.inf,
-        compiled: bool = False,
+        compile: Compile = "none",
     ) -> Progress:
         """Train it in ``folder`` on a source, which is the trial's own or stands for it."""
         run = self.shortened()
         identity = {"run": run.name}
-        execution = Execution(
-            device, frozenset(), identity, precision, compiled=compiled, save_every=save_every
-        )
+        execution = Execution(device, frozenset(), identity, precision, compile, save_every)
         return loop.train(run, source, execution, folder)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import torch
 
-from hypersphere.config.project import Precision
+from hypersphere.config.project import Compile, Precision
 from hypersphere.speed import rate
 from hypersphere.speed.trial import Trial
 
@@ -31,7 +31,7 @@ class Way(NamedTuple):
     switched: Callable[[], object] = nullcontext
     """A context in which it is trained."""
     precision: Precision = "float32"
-    compiled: bool = False
+    compile: Compile = "none"
     only_on: str = ""
     """The only type of device that it concerns; empty: all."""
 
@@ -39,7 +39,8 @@ class Way(NamedTuple):
 PLAIN = Way("plain")
 """Eager, float32, deterministic."""
 WAYS = (
-    Way("encoder compiled by torch", compiled=True),
+    Way("encoder compiled by torch", compile="default"),
+    Way("encoder compiled, in CUDA graphs", compile="reduce-overhead", only_on="cuda"),
     Way("tf32", precision="tf32", only_on="cuda"),
     Way("bfloat16", precision="bfloat16", only_on="cuda"),
     Way("fastest kernels, which need not repeat", free_kernels, only_on="cuda"),
@@ -56,7 +57,7 @@ def ratio(trial: Trial, way: Way, device: torch.device, seconds: float) -> float
         took: dict[Way, float] = {}
         for one in (PLAIN, way) if pair % 2 == 0 else (way, PLAIN):
             with one.switched():  # type: ignore[attr-defined]
-                watch = rate.timed(trial, device, one.precision, each, compiled=one.compiled)
+                watch = rate.timed(trial, device, one.precision, each, compile=one.compile)
             took[one] = watch.seconds / watch.steps
         ratios.append(took[PLAIN] / took[way])
     return statistics.median(ratios)

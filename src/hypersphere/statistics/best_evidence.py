@@ -13,9 +13,10 @@ from scipy import special
 from hypersphere.config import claims as ledger
 from hypersphere.config import coordinates
 from hypersphere.config import rules as rules_file
+from hypersphere.config.certainty import Rung, load_certainty
 from hypersphere.config.claims import Claim
 from hypersphere.config.project import Config
-from hypersphere.config.rules import Answer, Rung, Verdict
+from hypersphere.config.rules import Answer, Verdict
 from hypersphere.provenance import columns, tables
 from hypersphere.provenance.tables import Row
 from hypersphere.statistics import ladder, price, replication
@@ -28,7 +29,7 @@ SIDE = 0.975
 
 def of_project(config: Config) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Write results/report/{claims,ladder,criteria}.csv, and return the first two as they are read."""
-    certainty = rules_file.load_certainty(config.root)
+    certainty = load_certainty(config.root)
     rules = rules_file.load(config.root)
     hours = price.hours()
     steps = ladder.of_project(config, certainty)
@@ -48,7 +49,7 @@ def of_project(config: Config) -> tuple[pd.DataFrame, pd.DataFrame]:
         for claim in listed:
             of_cells = [printed.get((claim.artifact, cell)) for cell in claim.cells]
             arms = [arm for arm in of_cells if arm and arm.reported_std]
-            row = _stated(config, paper, claim)
+            row = _columns_of(config, paper, claim)
             row |= _printed_interval(claim, arms)
             row |= best.get(claim.id, unknown)
             row |= ledger.answering(document, claim)
@@ -68,7 +69,7 @@ def of_project(config: Config) -> tuple[pd.DataFrame, pd.DataFrame]:
     return known, tables.as_read(climbed, columns.LADDER)
 
 
-def _stated(config: Config, paper: str, claim: Claim) -> Row:
+def _columns_of(config: Config, paper: str, claim: Claim) -> Row:
     """The columns of what a document says."""
     reported = "" if claim.reported is None else f"{claim.reported:.10g}"
     stated = claim.model_dump(include={*columns.KNOWN})

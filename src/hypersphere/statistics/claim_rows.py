@@ -32,14 +32,14 @@ def row(paper: Paper, claim: Claim, measured: Mapping[str, Any], scale: str) -> 
         "reported": claim.direction or (math.nan if claim.reported is None else claim.reported),
         "reported_std": math.nan if claim.reported_std is None else claim.reported_std,
         "scale": scale,
-        "unstated": _unstated(paper, claim),
+        "unstated": _open_choices(paper, claim),
         "answer": Verdict.of(judged["verdict"]).answer,
         **judged,
         **answering(paper, claim),
     }
 
 
-def _unstated(paper: Paper, claim: Claim) -> int:
+def _open_choices(paper: Paper, claim: Claim) -> int:
     """The number of choices that a document leaves open for a claim's method; a theorem has none."""
     if claim.kind == "theorem":
         return 0

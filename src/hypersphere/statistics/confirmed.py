@@ -18,7 +18,7 @@ from hypersphere.config.rules import Rules
 from hypersphere.config.study import CHECKS, PRINTED, TIMES, TUNING
 from hypersphere.provenance import likeness, tables
 from hypersphere.provenance.tables import Row
-from hypersphere.statistics import answers, effects, measure
+from hypersphere.statistics import answers, effects, effects_table, measure
 from hypersphere.statistics.effects import WELCH
 
 DRAWS = 2000
@@ -36,7 +36,7 @@ COMPARED: tables.Columns = {
 }
 """studies.csv: a row for each comparison of a study's confirmed arms (by its primary measure, at printed values, and by
 its checks), as in effects.csv. ``n`` is the smaller arm's. A/A comparisons are in no family. ``finished``: whether it
-may be read (``finished`` below). ``called``: what it is counted as (``answers.called``), joined by ``; ``.
+may be read (``is_finished`` below). ``called``: what it is counted as (``answers.called``), joined by ``; ``.
 ``came_to``: what a tuned multiple of a declared number comes to in the arm's runs, ``0.0038``; ``baseline_came_to``: in
 the baseline's."""
 ANSWERED: tables.Columns = {**tables.texts("paper", "study", "answer"), **tables.flags("finished")}
@@ -57,7 +57,7 @@ are recorded. A run of several parts counts in the first. Runs whose values are 
 TABLES = {"studies": COMPARED, "splits": SPLITS, "answers": ANSWERED, "progress": PROGRESS}
 
 
-def finished(plan: Plan, paper: str, artifact: str) -> bool:
+def is_finished(plan: Plan, paper: str, artifact: str) -> bool:
     """Whether an artifact may be read: whether its study has every run of its primary comparison, and it its own.
 
     A closed study never will. What is of no study waits for nothing.
@@ -107,8 +107,8 @@ def of_plan(plan: Plan) -> dict[str, tuple[pd.DataFrame, tables.Columns]]:
                 if (paper, artifact) not in plan.made_artifacts:
                     continue
                 judged = measure.judged_tables(plan, paper, artifact, rules)
-                whole = finished(plan, paper, artifact)
-                compared = list(_compared(plan, paper, study, artifact, judged, whole))
+                whole = is_finished(plan, paper, artifact)
+                compared = list(_comparisons(plan, paper, study, artifact, judged, whole))
                 rows["studies"] += compared
                 if artifact == study and compared:
                     answer = _answer(plan, paper, study, compared, judged, rules) if whole else ""
@@ -155,13 +155,15 @@ def _answer(
         return "unclear"
     document = plan.config.papers[paper]
     values: effects.Arms = {}
-    for alike in effects.arms(judged["measurements"], document.measured[study].points).values():
+    for alike in effects_table.arms(
+        judged["measurements"], document.measured[study].points
+    ).values():
         values |= alike
     rule = answers.rule_of(document.studies[study].answers, plan.config.answers_file(paper), study)
     return answers.of_study(rule, compared, values, rules)
 
 
-def _compared(
+def _comparisons(
     plan: Plan,
     paper: str,
     study: str,

@@ -1,33 +1,71 @@
-"""effects.csv: each variant minus the baseline of its artifact, with intervals; and how many runs would show one.
+"""Effects: two arms compared, with intervals; and how many runs would show an effect.
 
-All effects, intervals and standard deviations are in the metric's unit. docs/statistics.md states the rules. What does
-without scipy.stats does without its second of import.
+All effects, intervals and standard deviations are in the metric's unit. docs/statistics.md states the rules. Neither
+pandas nor scipy.stats is imported here: each takes a good part of a second.
 """
 
 import math
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self
 
 import numpy as np
-import pandas as pd
 from scipy import special
 
-from hypersphere.config import coordinates
-from hypersphere.config.artifacts import Measured
-from hypersphere.config.coordinates import Coordinates, Position
-from hypersphere.config.records import WITHOUT_VALUE
 from hypersphere.config.rules import Rules
-from hypersphere.config.study import AGAIN
-from hypersphere.provenance import tables
-from hypersphere.provenance.columns import EFFECTS
 from hypersphere.t_test import holm, is_constant, spread, t_interval, t_p
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 WELCH, POOLED, PAIRED = "welch", "pooled", "paired"
 ENOUGH = 3
 """Runs in each of two arms from which their own spreads are used."""
-Arms = dict[str, pd.Series]
+Arms = dict[str, "pd.Series"]
 """The values of each cell's finished runs, indexed by seed; by the cell's coordinates."""
+
+
+class Arm(Protocol):
+    """The values of an arm's runs by seed: a mapping, or a series of pandas."""
+
+    def __len__(self) -> int: ...
+
+    def items(self) -> Iterable[tuple[Hashable, Any]]: ...
+
+
+class Moments(NamedTuple):
+    """What is known of an arm whose runs are not: all that a published table tells of it."""
+
+    n: int
+    mean: float
+    std: float
+    """The standard deviation with n - 1; exactly 0 for equal runs, nan for fewer than two."""
+
+    @classmethod
+    def of(cls, values: np.ndarray) -> Self:
+        """The moments of an arm's values; its mean is nan without any."""
+        mean = float(values.mean()) if len(values) else math.nan
+        return cls(len(values), mean, spread(values))
+
+
+Sample = Arm | Moments
+
+
+def moments(sample: Sample) -> Moments:
+    """The number, mean and spread of a sample's runs."""
+    if isinstance(sample, Moments):
+        return sample
+    return Moments.of(np.array([value for _, value in sample.items()], dtype=float))
+
+
+def shared(own: Sample, other: Sample) -> tuple[np.ndarray, np.ndarray]:
+    """The values of the seeds that two arms have in common, in the order of the first; of moments there are none."""
+    if isinstance(own, Moments) or isinstance(other, Moments):
+        return np.array([]), np.array([])
+    by_seed = dict(other.items())
+    pairs = [(value, by_seed[seed]) for seed, value in own.items() if seed in by_seed]
+    first, second = np.array(pairs, dtype=float).reshape(-1, 2).T
+    return first, second
 
 
 class Pooled(NamedTuple):
@@ -60,26 +98,7 @@ class Test(NamedTuple):
 NO_TEST = Test("", math.nan, 0)
 
 
-def layout(point: Coordinates) -> Position:
-    """Coordinates that cells must share to have their spread pooled: all but method, variant and fields of the run."""
-    dataset_and_readings = point.keys() - {"method", "variant", *coordinates.of_run(point)}
-    return coordinates.ordered({key: point[key] for key in dataset_and_readings})
-
-
-def arms(table: pd.DataFrame, points: Iterable[Position]) -> dict[Position, Arms]:
-    """The measured cells of one artifact, by layout; without values if no run has one."""
-    finished = table["value"].where(table["status"] == "finished").set_axis(table["seed"])
-    by_cell = finished.groupby(table["coordinates"].to_numpy(), sort=False)
-    measured = {str(cell): values.dropna() for cell, values in by_cell}
-    found: dict[Position, Arms] = {}
-    for point in points:
-        alike = found.setdefault(layout(point), {})
-        if point.text in measured:
-            alike[point.text] = measured[point.text]
-    return found
-
-
-def pool(arms: Iterable[pd.Series], constant: bool = False) -> Pooled:
+def pool(arms: Iterable[Sample], constant: bool = False) -> Pooled:
     """Pool the variance over all arms of several runs.
 
     Arms whose runs are all equal (collapsed encoders) would pretend that the others vary less. ``constant`` counts
@@ -88,14 +107,14 @@ def pool(arms: Iterable[pd.Series], constant: bool = False) -> Pooled:
     df = 0
     squares = 0.0
     for arm in arms:
-        values = arm.to_numpy(dtype=float)
-        if len(values) > 1 and (constant or not is_constant(values)):
-            df += len(values) - 1
-            squares += (len(values) - 1) * spread(values) ** 2
+        n, _, std = moments(arm)
+        if n > 1 and (constant or std > 0):
+            df += n - 1
+            squares += (n - 1) * std**2
     return Pooled(math.sqrt(squares / df) if df else math.nan, df)
 
 
-def pool_for(own: Sequence[pd.Series], groups: Mapping[str, pd.Series], rules: Rules) -> Pooled:
+def pool_for(own: Sequence[Sample], groups: Mapping[str, Sample], rules: Rules) -> Pooled:
     """Pool the variance of ``own``, which are among ``groups``, with that of the others, unless those vary less.
 
     An F test at the level ``pooled_if`` says so. If no arm of ``own`` varies, nothing is borrowed.
@@ -120,14 +139,21 @@ def detectable(test: Test, rules: Rules) -> float:
     return float(special.nctdtrinc(test.df, 1 - rules.power, critical)) * test.error
 
 
-def welch(*arms: pd.Series) -> Test:
+def power(test: Test, effect: float, rules: Rules) -> float:
+    """The probability that a two-sided test at alpha finds a true ``effect``, on its side; nan without a test."""
+    critical = special.stdtrit(test.df, 1 - rules.alpha / 2)
+    return 1 - float(special.nctdtr(test.df, abs(effect) / test.error, critical))
+
+
+def welch(*arms: Sample) -> Test:
     """Welch's test of a sum or difference of the arms' means, by their own variances (Welch 1938, Satterthwaite 1946).
 
     None if one arm has one run, or if none varies. An arm whose runs are all equal adds no variance and no degrees of
     freedom: those left are the others'.
     """
-    sizes = np.array([len(arm) for arm in arms])
-    variances = np.array([spread(arm.to_numpy(dtype=float)) ** 2 for arm in arms]) / sizes
+    of_arms = [moments(arm) for arm in arms]
+    sizes = np.array([arm.n for arm in of_arms])
+    variances = np.array([arm.std**2 for arm in of_arms]) / sizes
     variance = float(variances.sum())
     if not variance > 0:  # nan for one run
         return NO_TEST
@@ -135,11 +161,12 @@ def welch(*arms: pd.Series) -> Test:
     return Test(WELCH, math.sqrt(variance), variance**2 / float(squares.sum()))
 
 
-def pooled_test(variant: pd.Series, baseline: pd.Series, pooled: Pooled) -> Test:
+def pooled_test(variant: Sample, baseline: Sample, pooled: Pooled) -> Test:
     """The test by a pooled spread; none of one run. None without any spread: that is no perfect measurement."""
-    if min(len(variant), len(baseline)) < 2 or not pooled.std > 0:
+    sizes = moments(variant).n, moments(baseline).n
+    if min(sizes) < 2 or not pooled.std > 0:
         return NO_TEST
-    return Test(POOLED, pooled.std * math.sqrt(1 / len(variant) + 1 / len(baseline)), pooled.df)
+    return Test(POOLED, pooled.std * math.sqrt(1 / sizes[0] + 1 / sizes[1]), pooled.df)
 
 
 def paired_test(differences: np.ndarray) -> Test:
@@ -149,17 +176,21 @@ def paired_test(differences: np.ndarray) -> Test:
     return Test(PAIRED, deviation / math.sqrt(n), n - 1) if deviation > 0 else NO_TEST
 
 
-def primary(variant: pd.Series, baseline: pd.Series, pooled: Pooled) -> Test:
+def primary(variant: Sample, baseline: Sample, pooled: Pooled) -> Test:
     """Welch's test where both arms have three runs or more; by the pooled spread (``pool_for``) elsewhere.
 
     Pooling under unequal spreads rejects too often. Two runs alone have too few degrees of freedom for Welch's.
     """
-    enough = min(len(variant), len(baseline)) >= ENOUGH
+    enough = min(moments(variant).n, moments(baseline).n) >= ENOUGH
     return welch(variant, baseline) if enough else pooled_test(variant, baseline, pooled)
 
 
 def effect(
-    variant: pd.Series, baseline: pd.Series, groups: Arms, rules: Rules, of_pairs: bool = False
+    variant: Sample,
+    baseline: Sample,
+    groups: Mapping[str, Sample],
+    rules: Rules,
+    of_pairs: bool = False,
 ) -> dict[str, Any]:
     """A row's numbers, except Holm's: ``variant`` minus ``baseline``, both among ``groups``, which may be pooled.
 
@@ -167,16 +198,14 @@ def effect(
     test, over the seeds that both have. Elsewhere that test, and the correlation that it relies on, are sensitivity.
     """
     pooled = pool_for((variant, baseline), groups, rules)
-    shared = variant.index.intersection(baseline.index)
-    own = variant[shared]
-    other = baseline[shared]
-    differences = (own - other).to_numpy(dtype=float)
+    own, other = shared(variant, baseline)
+    differences = own - other
     paired = paired_test(differences)
-    paired_difference = float(differences.mean()) if len(shared) else math.nan
-    if of_pairs:
-        variant, baseline = own, other
+    paired_difference = float(differences.mean()) if len(differences) else math.nan
     test = paired if of_pairs else primary(variant, baseline, pooled)
-    difference = float(variant.mean() - baseline.mean())
+    of_variant = Moments.of(own) if of_pairs else moments(variant)
+    of_baseline = Moments.of(other) if of_pairs else moments(baseline)
+    difference = of_variant.mean - of_baseline.mean
     low, high = test.interval(difference, rules.confidence)
     low_equal, high_equal = test.interval(difference, rules.equivalence)
     paired_low, paired_high = paired.interval(paired_difference, rules.confidence)
@@ -191,15 +220,15 @@ def effect(
         "test": test.name,
         "df": test.df,
         "pooled_std": pooled.std,
-        "n_variant": len(variant),
-        "n_baseline": len(baseline),
+        "n_variant": of_variant.n,
+        "n_baseline": of_baseline.n,
         "low_power": test.df < rules.low_power_df,
         "detectable": detectable(test, rules),
         "paired_low": paired_low,
         "paired_high": paired_high,
         "paired_p": paired.p(paired_difference),
-        "n_pairs": len(shared),
-        "correlation": correlation(own.to_numpy(dtype=float), other.to_numpy(dtype=float)),
+        "n_pairs": len(differences),
+        "correlation": correlation(own, other),
     }
 
 
@@ -210,57 +239,7 @@ def correlation(own: np.ndarray, other: np.ndarray) -> float:
     return float(np.corrcoef(own, other)[0, 1])
 
 
-def of_artifact(
-    table: pd.DataFrame, artifact: Measured, declared: Mapping[str, int], rules: Rules
-) -> pd.DataFrame:
-    """effects.csv: all effects of one artifact, Holm-corrected together: against the baseline, then the others.
-
-    Comparisons that were not run have no row and count for Holm, whose family is what the artifact declares. A/A
-    comparisons are in no family. ``table`` holds the artifact's measurements, and ``declared`` the number of seeds that
-    each cell should have.
-    """
-    by_layout = arms(table, artifact.points)
-    cells = table.drop_duplicates("coordinates").set_index("coordinates", drop=False)
-    about = dict(zip(cells.index, tables.rows(cells), strict=True))
-    lost = table.loc[table["status"].isin(WITHOUT_VALUE), "coordinates"].value_counts()
-    margin = math.nan if artifact.margin is None else artifact.margin
-    rows: list[dict[str, Any]] = []
-    for point, against in artifact.comparisons:
-        # Two layouts if the two differ in a reading; a baseline that is no cell has none.
-        groups = by_layout.get(layout(point), {}) | by_layout.get(layout(against), {})
-        cell, baseline = pair = point.text, against.text
-        if not groups.keys() >= {*pair}:
-            continue
-        in_family = _in_family(point, against)
-        of_pairs = _of_same_encoders(point, against) or (artifact.test == PAIRED and in_family)
-        row = effect(groups[cell], groups[baseline], groups, rules, of_pairs)
-        seen = sum(len(groups[one]) + lost.get(one, 0) for one in pair)
-        row |= {
-            "baseline": baseline,
-            "in_family": in_family,
-            "margin": margin,
-            "equivalent": -margin < row["low_equal"] and row["high_equal"] < margin,
-            "n_declared": min(declared[one] for one in pair),
-            "n_missing": sum(declared[one] for one in pair) - seen,
-        }
-        rows.append(about[cell] | row)
-    family = sum(_in_family(point, against) for point, against in artifact.comparisons)
-    _adjust([row for row in rows if row["in_family"]], family, rules)
-    return pd.DataFrame(rows, columns=list(EFFECTS))
-
-
-def _in_family(point: Coordinates, against: Coordinates) -> bool:
-    """Whether Holm's correction counts a comparison: every one but of a baseline with itself (A/A)."""
-    return AGAIN not in (point["variant"], against["variant"])
-
-
-def _of_same_encoders(point: Coordinates, against: Coordinates) -> bool:
-    """Whether two cells are readings of the same encoders: a difference between seeds is in both."""
-    epochs = point.get("epoch"), against.get("epoch")
-    return coordinates.trained(point) == coordinates.trained(against) and epochs[0] == epochs[1]
-
-
-def _adjust(rows: list[dict[str, Any]], family: int, rules: Rules) -> None:
+def adjust(rows: list[dict[str, Any]], family: int, rules: Rules) -> None:
     """Set Holm's p, and the interval at the level of its step, of each row of one family, in place.
 
     Each row keeps its own test, so that no interval widens or narrows with the spread of arms that it does not compare.
@@ -282,11 +261,10 @@ def runs_to_see(effect: float, spread: float, rules: Rules) -> float:
     any correction for other comparisons. nan: one of the two is zero or unknown, or more than ``MOST`` are needed.
     """
 
-    def power(error: float, df: int) -> float:
-        critical = special.stdtrit(df, 1 - rules.alpha / 2)
-        return 1 - float(special.nctdtr(df, abs(effect) / error, critical))
+    def power_of(error: float, df: int) -> float:
+        return power(Test(WELCH, error, df), effect, rules)
 
-    return _least(power, spread, rules) if abs(effect) > 0 else math.nan
+    return _least(power_of, spread, rules) if abs(effect) > 0 else math.nan
 
 
 def runs_to_equate(margin: float, spread: float, rules: Rules) -> float:

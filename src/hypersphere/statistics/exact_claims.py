@@ -35,12 +35,12 @@ Outcome = dict[str, Any]
 
 def build_theorems(config: Config) -> None:
     """Write results/exact/theory_claims.csv: the claims that theorems answer, by theory.csv beside it."""
-    write_theorems(config, exact.shared(config))
+    write_theorems(config, exact.originals(config))
 
 
 def build_studies(config: Config, paper: str) -> None:
     """Write results/exact/simulations/<paper>/claims.csv: the claims that its answers.csv answers."""
-    write_studies(config, paper, exact.shared(config))
+    write_studies(config, paper, exact.originals(config))
 
 
 def write_theorems(config: Config, results: Exact) -> None:
@@ -205,7 +205,7 @@ def over_seeds(claim: Claim, arms: Arms, rules: Rules) -> Outcome:
     if claim.of_accuracy:
         margin = rules.margin.of(reported)
     ours = _mean(values)
-    std = _raised(ours["measured_std"], claim)
+    std = _at_least_rounding(ours["measured_std"], claim)
     judged = verdicts.judge(claim, ours["measured"], n, std, n - 1, margin, rules)
     return {**ours, "low_power": n - 1 < rules.low_power_df, **judged}
 
@@ -235,7 +235,7 @@ def effects(family: Sequence[tuple[Claim, Arms]], rules: Rules) -> dict[str, Out
     for claim, arms in family:
         variant, baseline = arms["variant"], arms["baseline"]
         pooled = pool([pd.Series(variant), pd.Series(baseline)], constant=True)
-        std = _raised(pooled.std, claim)  # nan without a second run
+        std = _at_least_rounding(pooled.std, claim)  # nan without a second run
         error = std * math.sqrt(1 / len(variant) + 1 / len(baseline))
         found.append((float(variant.mean() - baseline.mean()), error, pooled.df))
     adjusted, levels = holm([t_p(*effect) for effect in found], rules.alpha, len(found))
@@ -277,7 +277,7 @@ def _rounding(claim: Claim) -> float:
     return 0.5 * _unit(claim) * (1 + 1e-9)
 
 
-def _raised(std: float, claim: Claim) -> float:
+def _at_least_rounding(std: float, claim: Claim) -> float:
     """A std, raised to at least that of rounding to the metric's decimals: whole steps can be equal for all seeds."""
     return math.nan if math.isnan(std) else max(std, _unit(claim) / math.sqrt(12))
 

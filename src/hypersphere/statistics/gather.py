@@ -21,11 +21,11 @@ from hypersphere.config.cells import (
     raw_pixels,
 )
 from hypersphere.config.coordinates import Position
-from hypersphere.config.file_names import MANIFEST
 from hypersphere.config.measures import MEASURES
 from hypersphere.config.plan import Plan
 from hypersphere.config.records import UNDEFINED, WITHOUT_VALUE, Measurement, Record
 from hypersphere.errors import HypersphereError
+from hypersphere.file_names import MANIFEST
 from hypersphere.provenance import tables
 from hypersphere.provenance.columns import CELL, PROBE, RUNS, SUMMARY
 from hypersphere.provenance.manifest import check_evaluation, check_run

@@ -21,7 +21,8 @@ from hypersphere.config.rules import Answer, Rules, Verdict
 from hypersphere.provenance import columns, exact, likeness, tables
 from hypersphere.provenance.manifest import check_tidy
 from hypersphere.statistics import claim_rows, confirmed, gather, measure, verdicts
-from hypersphere.statistics.effects import ENOUGH, Pooled, arms, layout, pool, pool_for
+from hypersphere.statistics.effects import ENOUGH, Pooled, pool, pool_for
+from hypersphere.statistics.effects_table import arms, layout
 from hypersphere.t_test import mean_interval, spread
 from hypersphere.wording import counted
 
@@ -139,7 +140,7 @@ class Judge:
         """The measured columns of a claim, with the claim's runs, their device, precision and seeds."""
         if why := why_not_measured(self.plan, self.paper.paper, claim):
             return {"why": why}
-        if not confirmed.finished(self.plan, self.paper.paper, claim.artifact):
+        if not confirmed.is_finished(self.plan, self.paper.paper, claim.artifact):
             return {"why": UNFINISHED}
         outcome = self._of_runs(claim)
         return verdicts.cannot_be_judged(outcome) if self.declared.cannot_be_judged else outcome

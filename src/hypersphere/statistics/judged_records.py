@@ -15,7 +15,7 @@ from hypersphere.config.records import FOLDER, TABLES
 from hypersphere.config.rules import Verdict
 from hypersphere.config.run import Run
 from hypersphere.provenance import columns, tables
-from hypersphere.provenance.evidence import undeclared
+from hypersphere.provenance.evidence import undeclared_records
 from hypersphere.provenance.manifest import check_files, tidy_manifest
 from hypersphere.statistics import confirmed, judge, measure
 from hypersphere.statistics.indirectness import differences
@@ -55,7 +55,7 @@ def _name_undeclared(recorded: Plan) -> None:
     """Print what records have that the configuration does not declare."""
     assert recorded.records is not None
     every = list(chain.from_iterable(recorded.records.values()))
-    for fault in undeclared(recorded, every, recorded.config.evidence):
+    for fault in undeclared_records(recorded, every, recorded.config.evidence):
         print(f"note: {fault}; it counts for nothing", flush=True)
 
 
@@ -78,7 +78,7 @@ def of_studies(root: Path) -> dict[str, pd.DataFrame]:
     found = {}
     for name, kinds in confirmed.TABLES.items():
         parts = [tables.read(file.with_name(f"{name}.csv"), kinds) for file in judged]
-        found[name] = measure.stacked(kinds, parts)
+        found[name] = measure.stack_rows(kinds, parts)
     return found
 
 

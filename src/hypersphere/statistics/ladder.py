@@ -8,12 +8,13 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from hypersphere.config import project
+from hypersphere.config.certainty import RUNGS, SHORTCOMINGS, Certainty, Rung, Shortcoming
 from hypersphere.config.project import Config
-from hypersphere.config.rules import RUNGS, SHORTCOMINGS, Certainty, Rung, Shortcoming, Verdict
+from hypersphere.config.rules import Verdict
 from hypersphere.provenance import columns, exact, tables
 from hypersphere.provenance.manifest import check_tidy
 from hypersphere.provenance.tables import Row
-from hypersphere.statistics import certainty, indirectness, judged_records
+from hypersphere.statistics import indirectness, judged_records, shortcomings
 
 RUNG_OF: dict[str, Rung] = {"theorem": "proof", "study": "exact", "sentence": "own_table"}
 """The evidence that needs no encoder, by what answers the claim."""
@@ -39,11 +40,11 @@ def sort(rows: Sequence[Row]) -> list[Row]:
 
 def _exact(config: Config, rules: Certainty) -> Iterator[Row]:
     """What theorems and exact studies say."""
-    for row in tables.rows(exact.claims(exact.shared(config), config.papers)):
+    for row in tables.rows(exact.claims(exact.originals(config), config.papers)):
         verdict = Verdict.of(row["verdict"])
         rung = RUNG_OF[row["answered_by"]]
         if verdict is not Verdict.NOT_RUN:
-            yield _step(row, rung, certainty.of_exact(verdict, rung), rules)
+            yield _step(row, rung, shortcomings.of_exact(verdict, rung), rules)
 
 
 def _encoders(shared: Config, file: Path, kinds: tables.Columns, rules: Certainty) -> Iterator[Row]:
@@ -55,13 +56,13 @@ def _encoders(shared: Config, file: Path, kinds: tables.Columns, rules: Certaint
     measured = (table["answered_by"] == "encoder") & (table["verdict"] != Verdict.NOT_RUN)
     for row in tables.rows(table[measured]):
         stand_in = indirectness.stands_in(config, row)
-        shortcomings = certainty.of_encoders(row, stand_in, rules.enough_runs)
-        yield _step(row, rung, shortcomings, rules)
+        found = shortcomings.of_encoders(row, stand_in, rules.enough_runs)
+        yield _step(row, rung, found, rules)
 
 
-def _step(row: Row, rung: Rung, shortcomings: Sequence[Shortcoming], rules: Certainty) -> Row:
+def _step(row: Row, rung: Rung, found: Sequence[Shortcoming], rules: Certainty) -> Row:
     """A row of the ladder, by a row of claims.csv."""
-    grade, reasons = rules.of(rung, shortcomings)
+    grade, reasons = rules.of(rung, found)
     in_words = SHORTCOMINGS | {"few_runs": f"n = {row['n']:.0f}"}
     measured = {name: row[name] for name in columns.LADDER if name in row}
     return {

@@ -23,7 +23,7 @@ from hypersphere.provenance import columns, tables
 from hypersphere.provenance import pictures as png
 from hypersphere.provenance.columns import DISTRIBUTION, PICTURES, POINTS
 from hypersphere.provenance.manifest import check_evaluation
-from hypersphere.statistics import effects, gather
+from hypersphere.statistics import effects_table, gather
 
 QUANTILES = np.linspace(0, 1, 101)
 """Levels at which the distribution over images is stored."""
@@ -72,10 +72,10 @@ def build(plan: Plan, paper: str, artifact: str) -> dict[str, pd.DataFrame]:
     also = []
     of_cells = plan, plan.artifacts[paper, artifact], written["measurements"]
     if "distribution.csv" in images:
-        written["distribution"] = stacked(DISTRIBUTION, map(_quantiles, _tables(*of_cells)))
+        written["distribution"] = stack_rows(DISTRIBUTION, map(_quantiles, _tables(*of_cells)))
     if "points.csv" in images:
         points = map(_points, _tables(*of_cells, first=True))
-        written["points"] = stacked(POINTS, points)
+        written["points"] = stack_rows(POINTS, points)
     if "pictures.csv" in images:
         written["pictures"], stack = pictures(_tables(*of_cells, first=True))
         also.append(folder / "pictures.png")
@@ -85,7 +85,7 @@ def build(plan: Plan, paper: str, artifact: str) -> dict[str, pd.DataFrame]:
     return written
 
 
-def stacked(kinds: tables.Columns, parts: Iterable[pd.DataFrame]) -> pd.DataFrame:
+def stack_rows(kinds: tables.Columns, parts: Iterable[pd.DataFrame]) -> pd.DataFrame:
     """The rows of all parts, one below the other; of none a table of these columns without a row."""
     found = list(parts)
     return pd.concat(found) if found else pd.DataFrame(columns=list(kinds))
@@ -118,7 +118,7 @@ def judged_tables(plan: Plan, paper: str, artifact: str, rules: Rules) -> dict[s
     measured = pd.DataFrame(rows, columns=list(columns.MEASUREMENTS)).astype(KINDS)
     seeds = Counter(cell.text for cell in cells)  # also of those that are missing
     summary = gather.summary(measured, rules.confidence, seeds, measurer.repeated)
-    compared = effects.of_artifact(measured, declared, seeds, rules)
+    compared = effects_table.of_artifact(measured, declared, seeds, rules)
     has_floor = summary.set_index("coordinates")["floor"] != ""
     arms = zip(compared["coordinates"], compared["baseline"], strict=True)
     compared["floored"] = [FLOORED[has_floor[arm], has_floor[other]] for arm, other in arms]

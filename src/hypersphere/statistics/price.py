@@ -1,4 +1,4 @@
-"""Prices: what would answer an open claim, in runs, hours of one core, or hours of a GPU. They are stated."""
+"""Prices: what would answer an open claim, in runs, hours of one core, or hours of a GPU."""
 
 import math
 from collections.abc import Mapping
@@ -23,16 +23,20 @@ class Hours(NamedTuple):
     """The hours of a GPU at the published scale, by document and artifact."""
     of_pairs: Mapping[str, float]
     """The hours of one core for a run of each arm of a comparison at the laptop scale, by claim."""
+    measured_share: float
+    """The share of all GPU hours that rests on measured rates; a stated rate gives the others."""
 
 
 def hours() -> Hours:
-    """The stated hours, of data/costs.csv and data/pair_costs.csv."""
+    """The hours of data/costs.csv and data/pair_costs.csv."""
     costs = pd.read_csv(DATA / "costs.csv")
     artifacts = zip(costs["paper"], costs["artifact"], strict=True)
     of_artifacts = dict(zip(artifacts, costs["device_hours"], strict=True))
     pair_costs = pd.read_csv(DATA / "pair_costs.csv")
     of_pairs = dict(zip(pair_costs["id"], pair_costs["device_hours"], strict=True))
-    return Hours(of_artifacts, of_pairs)
+    (everything,) = tables.rows(costs[costs["paper"] == "all"])
+    share = everything["measured_hours"] / everything["device_hours"]
+    return Hours(of_artifacts, of_pairs, share)
 
 
 def of_comparison(

@@ -88,7 +88,7 @@ def compare(record: Record, again: Record, siblings: Sequence[Record]) -> Compar
         name for name, sha256 in record.files.items() if again.files.get(name) != sha256
     )
     other = made_with_other(record, again)
-    numbers = compared(record, again, siblings if differing else None)
+    numbers = numbers_of(record, again, siblings if differing else None)
     lost = len(values(record).keys() - values(again).keys())
     statuses = record.status, again.status
     verdict = _verdict(differing, statuses, numbers, other)
@@ -161,7 +161,7 @@ def values(record: Record) -> dict[Place, float | None]:
     return found
 
 
-def compared(record: Record, again: Record, siblings: Sequence[Record] | None) -> list[Number]:
+def numbers_of(record: Record, again: Record, siblings: Sequence[Record] | None) -> list[Number]:
     """The numbers that two records of a run share, the most remarkable first.
 
     None in place of ``siblings``: the weights are the same, and so must be the numbers.

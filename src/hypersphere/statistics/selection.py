@@ -48,12 +48,12 @@ def select(plan: Plan, paper: str, name: str) -> list[Tried]:
     tuned: dict[str, dict[Position, list[Row]]] = {arm: {} for arm in grids}
     for cell, row in zip(cells, Measurer(plan).rows(cells, declared), strict=True):
         arm = study.arm(cell.coordinates)
-        value = coordinates.ordered({key: cell.coordinates[key] for key in grids[arm]})
+        value = coordinates.in_order({key: cell.coordinates[key] for key in grids[arm]})
         tuned[arm].setdefault(value, []).append(row)
     tried: list[Tried] = []
     edges: list[str] = []
     for arm, by_value in tuned.items():
-        curve = {value: _tried(arm, value, rows) for value, rows in by_value.items()}
+        curve = {value: _point_of(arm, value, rows) for value, rows in by_value.items()}
         whole = [value for value, one in curve.items() if not one.diverged]
         if not whole:
             raise HypersphereError(
@@ -71,7 +71,7 @@ def select(plan: Plan, paper: str, name: str) -> list[Tried]:
     return tried
 
 
-def _tried(arm: str, value: Position, rows: list[Row]) -> Tried:
+def _point_of(arm: str, value: Position, rows: list[Row]) -> Tried:
     """A point of an arm's curve, by the measurements of its tuning runs."""
     finished = [row["value"] for row in rows if row["status"] == "finished"]
     values = np.array(finished, dtype=float)

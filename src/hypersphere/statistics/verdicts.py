@@ -97,11 +97,18 @@ def compare(claim: Claim, ours: Intervals, rules: Rules, floored: Floored = "") 
         judged = of_equality(ours.confident, ours.primary, margin)
     else:
         judged = _of_difference(claim, ours, margin, rules)
+    return with_floor(judged, floored, has_size=claim.direction != "equal")
+
+
+def with_floor(judged: Judgement, floored: Floored, has_size: bool) -> Judgement:
+    """A judgement as far as it holds of arms of which ``floored`` says which are not shown to be above their controls.
+
+    ``has_size``: it is of an effect's size, too, and not of a sentence that says that there is no effect.
+    """
     if floored == "both":
         why = "neither arm is shown to be above its controls"
         return judged._replace(verdict=Verdict.INCONCLUSIVE, direction="unclear", why=why)
-    has_size = judged.verdict is Verdict.REPRODUCED and claim.direction != "equal"
-    if floored == "baseline" and has_size:
+    if floored == "baseline" and has_size and judged.verdict is Verdict.REPRODUCED:
         why = "the baseline is not shown to be above its controls, so that the effect has no size"
         return judged._replace(verdict=Verdict.DIRECTION_ONLY, why=why)
     return judged
@@ -117,17 +124,23 @@ def _margin_of_equivalence(claim: Claim, rules: Rules) -> float:
 def _of_difference(claim: Claim, ours: Intervals, margin: float, rules: Rules) -> Judgement:
     """The judgement of a published difference or direction, or of what a study of ours supposes of an arm."""
     if claim.direction in SIGNS:
-        published = SIGNS[claim.direction]
-        size = Size(claim.margin or 0.0, math.inf)
-        could_be_seen = True
-        shown = claim.margin or math.nan
-    else:
-        published = claim.reported or 0.0
-        size = Size.of(published, rules)
-        could_be_seen = abs(published) > margin
-        shown = math.nan
-    judged = of_effect(published, size, ours.adjusted, ours.primary)._replace(margin=shown)
-    if judged.direction == "unclear" and could_be_seen and _within(ours.confident, margin):
+        judged = of_direction(SIGNS[claim.direction], claim.margin, ours)
+        return _or_none(judged, ours, margin)
+    published = claim.reported or 0.0
+    judged = of_effect(published, Size.of(published, rules), ours.adjusted, ours.primary)
+    return _or_none(judged, ours, margin) if abs(published) > margin else judged
+
+
+def of_direction(sign: float, margin: float | None, ours: Intervals) -> Judgement:
+    """The judgement of a supposed direction: that an effect has this sign, and reaches the margin, if there is one."""
+    size = Size(margin or 0.0, math.inf)
+    judged = of_effect(sign, size, ours.adjusted, ours.primary)
+    return _or_none(judged._replace(margin=margin or math.nan), ours, margin or math.nan)
+
+
+def _or_none(judged: Judgement, ours: Intervals, margin: float) -> Judgement:
+    """A judgement that says that there is no effect, if its direction is unclear and its interval within the margin."""
+    if judged.direction == "unclear" and _within(ours.confident, margin):
         return judged._replace(direction="no effect")
     return judged
 

@@ -21,7 +21,7 @@ from hypersphere.config.difference import Change, between, changed_fields
 from hypersphere.config.plan import Plan
 from hypersphere.config.rules import Rules
 from hypersphere.provenance import likeness
-from hypersphere.statistics import confirmed, effects, measure
+from hypersphere.statistics import confirmed, effects, effects_table, measure
 
 FAR = 10.0
 """The distance of two values that are no positive numbers; of numbers, a ratio of 22,000."""
@@ -68,7 +68,7 @@ def of_changes(plans: Iterable[Plan], changes: Changes, about: Position) -> list
         rules = rules_file.load(plan.config.root)
         for paper, artifact in plan.made_artifacts:
             pairs = list(_pairs(plan, paper, artifact, changes, about))
-            if pairs and confirmed.finished(plan, paper, artifact):
+            if pairs and confirmed.is_finished(plan, paper, artifact):
                 found += _measured(plan, paper, artifact, pairs, rules)
 
     def order(one: Worth) -> tuple[int, float]:
@@ -86,7 +86,7 @@ def _pairs(
     alike: dict[object, dict[Position, MadeCell]] = {}
     for cell in filter(is_made, plan.artifacts[paper, artifact]):
         if _readings(cell.coordinates) == _readings(about):
-            place = effects.layout(cell.coordinates), cell.protocol
+            place = effects_table.layout(cell.coordinates), cell.protocol
             alike.setdefault(place, {}).setdefault(cell.coordinates, cell)
     for cells in alike.values():
         for first, second in permutations(cells.values(), 2):
@@ -99,7 +99,7 @@ def _pairs(
 def _readings(point: Position) -> Position:
     """The measure and how it is read, whatever the protocol."""
     read = coordinates.READINGS
-    return coordinates.ordered({key: point[key] for key in point if key in read and key != "by"})
+    return coordinates.in_order({key: point[key] for key in point if key in read and key != "by"})
 
 
 def _tells(differing: Changes, changes: Changes) -> bool:
@@ -115,10 +115,10 @@ def _measured(
     """The worth of each pair of an artifact that can be compared."""
     tables = measure.judged_tables(plan, paper, artifact, rules)
     declared: Measured = plan.config.papers[paper].measured[artifact]
-    by_layout = effects.arms(tables["measurements"], declared.points)
+    by_layout = effects_table.arms(tables["measurements"], declared.points)
     summary = tables["summary"].set_index("coordinates")
     for pair in pairs:
-        arms = by_layout[effects.layout(pair.first.coordinates)]
+        arms = by_layout[effects_table.layout(pair.first.coordinates)]
         first, second = pair.first.text, pair.second.text
         if not {first, second} <= arms.keys() or summary.loc[[first, second], FAULTS].any(
             axis=None

@@ -13,6 +13,8 @@ from typing import Any
 import torch
 from pydantic import TypeAdapter
 from torch import Tensor
+from torch.autograd import grad, gradcheck
+from torch.testing import assert_close
 
 from hypersphere.config import registry
 from hypersphere.config.run import Component, Logits, Objective
@@ -47,20 +49,23 @@ def _centre(a: Tensor, b: Tensor) -> Tensor:
 def _labels(a: Tensor, b: Tensor) -> Tensor:
     """The classes of n images, about three images of each class."""
     n = len(a)
-    return torch.arange(n) % max(n // 3, 2)
+    classes = max(n // 3, 2)
+    return torch.arange(n) % classes
 
 
 def _places(a: Tensor, b: Tensor) -> Tensor:
     """The place of each of n images in a bank of 2n."""
     n = len(a)
-    return (5 * torch.arange(n) + 1) % (2 * n)
+    images = torch.arange(n)
+    return (5 * images + 1) % (2 * n)
 
 
 def _noise(a: Tensor, b: Tensor) -> Tensor:
     """The places of five other images in a bank of 2n, for each of n images."""
     n = len(a)
-    first = 7 * torch.arange(n)[:, None]
-    return (first + 3 * torch.arange(5)) % (2 * n)
+    images = torch.arange(n)[:, None]
+    others = torch.arange(5)
+    return (7 * images + 3 * others) % (2 * n)
 
 
 TENSORS: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
@@ -91,31 +96,37 @@ def check_objective(
     make_others = partial(others, name)
 
     def drawn(n: int, d: int, dtype: torch.dtype) -> tuple[Batches, Others]:
-        batches = draw(n, d, dtype=dtype)[:views]
-        return list(batches), make_others(*draw(n, d, seed=7, dtype=dtype))
+        batches = draw(n, d, dtype=dtype)
+        more = draw(n, d, seed=7, dtype=dtype)
+        return list(batches[:views]), make_others(*more)
 
-    training_lowers(loss, views, make_others(*draw(12, 8, seed=7, scale=1)))
+    of_training = draw(12, 8, seed=7, scale=1)
+    training_lowers(loss, views, make_others(*of_training))
     gradient_is_of_value(loss, *drawn(3, 3, torch.float64))
     order_is_nothing(loss, *drawn(6, 4, torch.float64))
     halves_are_near(loss, drawn)
     wrong = not_finite(loss, views, make_others, difficult_batches(), torch.float32)
-    assert wrong == [], f"not finite: {', '.join(wrong)}"
+    listed = ", ".join(wrong)
+    assert not wrong, f"not finite: {listed}"
 
 
 def objective(
     name: str, parameters: Mapping[str, Any], logits: Mapping[str, Any] | None = None
 ) -> Loss:
     """A loss with its parameters, which are checked against the function's signature, as in a run."""
-    component: Component = TypeAdapter(Objective).validate_python({"name": name, **parameters})
-    function = partial(registry.load("objectives", name), **component.parameters)
+    declared = {"name": name, **parameters}
+    component: Component = TypeAdapter(Objective).validate_python(declared)
+    settings = dict(component.parameters)
     if logits is not None:
         component = TypeAdapter(Logits).validate_python(dict(logits))
         to_logits = registry.load("logits", component.name)
-        function = partial(function, to_logits=partial(to_logits, **component.parameters))
+        settings[registry.TO_LOGITS] = partial(to_logits, **component.parameters)
+    function = registry.load("objectives", name)
     names = batches_of(name)
 
     def loss(batches: Batches, others: Others) -> Tensor:
-        return function(**dict(zip(names, batches, strict=True)), **others)
+        by_name = dict(zip(names, batches, strict=True))
+        return function(**by_name, **others, **settings)
 
     return loss
 
@@ -143,8 +154,8 @@ def draw(
 ) -> tuple[Tensor, Tensor]:
     """Two views' embeddings, of norms far from 1; the numbers are the same in every dtype, but for rounding."""
     generator = torch.Generator().manual_seed(seed)
-    z = torch.randn(2, n, d, generator=generator, dtype=torch.float64) * scale
-    a, b = z.to(dtype)
+    z = torch.randn(2, n, d, generator=generator, dtype=torch.float64)
+    a, b = (scale * z).to(dtype)
     return a, b
 
 
@@ -163,16 +174,27 @@ def difficult_batches() -> dict[str, tuple[Tensor, Tensor]]:
         "huge and tiny norms": (a * 1e15, b * 1e-15),
         "two images": draw(2, 4, dtype=torch.float32),
     }
+    whole = torch.tensor([1.0, 2, 2])
+    points = {"whole": whole, "drawn": a[0]}
+    for kind, point in points.items():
+        for name, pair in _pairs_along(point).items():
+            pairs[f"{name}, {kind}"] = pair
+    return pairs
+
+
+def _pairs_along(point: Tensor) -> dict[str, tuple[Tensor, Tensor]]:
+    """Batches of three images, each at a point, at its antipode or at zero."""
+    three = point.expand(3, -1)
     first = torch.tensor([[1.0], [-1], [1]])
     second = torch.tensor([[1.0], [-1], [-1]])
-    points = {"whole": torch.tensor([[1.0, 2, 2]]), "drawn": a[:1]}
-    for kind, point in points.items():
-        three = point.expand(3, -1)
-        pairs[f"zero, {kind}"] = three * (first < 0), three * (second > 0)
-        pairs[f"identical, {kind}"] = three, three
-        pairs[f"antipodal, {kind}"] = three, -three
-        pairs[f"both, {kind}"] = three * first, three * second
-    return pairs
+    in_second = three * (first < 0)
+    in_first = three * (second > 0)
+    return {
+        "zero": (in_second, in_first),
+        "identical": (three, three),
+        "antipodal": (three, -three),
+        "both": (three * first, three * second),
+    }
 
 
 def leaves(batches: Batches) -> Batches:
@@ -182,7 +204,7 @@ def leaves(batches: Batches) -> Batches:
 
 def gradients(value: Tensor, batches: Batches) -> tuple[Tensor, ...]:
     """The gradients of a value. A batch that the loss does not train, such as a teacher's, has gradient 0."""
-    return torch.autograd.grad(value, batches, allow_unused=True, materialize_grads=True)
+    return grad(value, batches, allow_unused=True, materialize_grads=True)
 
 
 def gradient_is_of_value(loss: Loss, batches: Batches, others: Others) -> None:
@@ -191,7 +213,7 @@ def gradient_is_of_value(loss: Loss, batches: Batches, others: Others) -> None:
     def value(*batches: Tensor) -> Tensor:
         return loss(list(batches), others)
 
-    right = torch.autograd.gradcheck(value, leaves(batches), raise_exception=False)
+    right = gradcheck(value, leaves(batches), raise_exception=False)
     assert right, "its gradient is not that of its value"
 
 
@@ -203,33 +225,43 @@ def training_lowers(loss: Loss, views: int, others: Others) -> None:
     generator = torch.Generator().manual_seed(1)
     normal = partial(torch.randn, generator=generator, dtype=torch.float64)
     images = normal(12, 6)
-    seen = [images + 0.3 * normal(12, 6) for _ in range(views)]
-    weights = [normal(6, 32) / 6**0.5, normal(32, 8) / 32**0.5]
+    noises = [normal(12, 6) for _ in range(views)]
+    seen = [images + 0.3 * noise for noise in noises]
+    first = normal(6, 32) / 6**0.5
+    second = normal(32, 8) / 32**0.5
+    weights = leaves([first, second])
     values = []
     for _ in range(21):
-        first, second = weights = leaves(weights)
-        embeddings = [(view @ first).tanh() @ second for view in seen]
+        first, second = weights
+        hidden = [(view @ first).tanh() for view in seen]
+        embeddings = [units @ second for units in hidden]
         value = loss(embeddings, others)
-        slopes = gradients(value, weights)
-        weights = [part - 0.02 * slope.sign() for part, slope in zip(weights, slopes, strict=True)]
         values.append(value.item())
-    lowered = values[0] - values[-1]
-    assert all(map(math.isfinite, values)), f"training makes it infinite: {values}"
-    assert lowered > 0.05 * abs(values[0]), f"training does not lower it: {values}"
+        slopes = gradients(value, weights)
+        for part, slope in zip(weights, slopes, strict=True):
+            part.data -= 0.02 * slope.sign()
+    before, *_, after = values
+    lowered = before - after
+    finite = all(map(math.isfinite, values))
+    assert finite, f"training makes it infinite: {values}"
+    assert lowered > 0.05 * abs(before), f"training does not lower it: {values}"
 
 
 def order_is_nothing(loss: Loss, batches: Batches, others: Others) -> None:
     """Check that another order of six images, with all their rows, leaves the value and moves gradients alike."""
     batches = leaves(batches)
-    moved = leaves([batch[ORDER] for batch in batches])
-    rows = {name: tensor[ORDER] for name, tensor in others.items() if name in ROWS}
+    moved_batches = leaves([batch[ORDER] for batch in batches])
+    moved_others = dict(others)
+    for name in others.keys() & ROWS:
+        moved_others[name] = others[name][ORDER]
     value = loss(batches, others)
-    again = loss(moved, others | rows)
-    torch.testing.assert_close(again, value, rtol=1e-10, atol=1e-12)
+    again = loss(moved_batches, moved_others)
+    assert_close(again, value, rtol=1e-10, atol=1e-12)
     slopes = gradients(value, batches)
-    slopes_again = gradients(again, moved)
+    slopes_again = gradients(again, moved_batches)
     for slope, slope_again in zip(slopes, slopes_again, strict=True):
-        torch.testing.assert_close(slope_again, slope[ORDER], rtol=1e-8, atol=1e-12)
+        expected = slope[ORDER]
+        assert_close(slope_again, expected, rtol=1e-8, atol=1e-12)
 
 
 TOLERANCES = {torch.float32: 1e-4, torch.bfloat16: 0.03, torch.float16: 0.03}
@@ -245,29 +277,30 @@ def halves_are_near(loss: Loss, drawn: Draw) -> None:
         batches, others = drawn(8, 16, dtype)
         value, slopes = _in_type(dtype, loss, batches, others)
         exact, expected = _in_type(torch.float64, loss, batches, others)
-        error = abs(value.item() - exact.item())
-        allowed = max(tolerance * abs(exact.item()), tolerance / 100)
-        assert error <= allowed, f"{dtype}: {value} for {exact}"
+        error = abs(value - exact)
+        size = exact.abs().clamp(min=0.01)
+        assert error <= tolerance * size, f"{dtype}: {value} for {exact}"
         assert expected[0].any(), "its gradient is zero"
         for slope, wanted in zip(slopes, expected, strict=True):
             distance = (slope - wanted).norm()
-            assert distance <= 3 * tolerance * wanted.norm(), f"{dtype}: another gradient"
+            allowed = 3 * tolerance * wanted.norm()
+            assert distance <= allowed, f"{dtype}: another gradient"
 
 
 def _in_type(
     dtype: torch.dtype, loss: Loss, batches: Batches, others: Others
 ) -> tuple[Tensor, Batches]:
     """Value and gradients for inputs of this type, returned in float64. Both must first have this type."""
-    converted = {
-        name: tensor.to(dtype) if tensor.is_floating_point() else tensor
-        for name, tensor in others.items()
-    }
+    converted = dict(others)
+    for name, tensor in others.items():
+        if tensor.is_floating_point():
+            converted[name] = tensor.to(dtype)
     z = leaves([batch.to(dtype) for batch in batches])
     value = loss(z, converted)
     slopes = gradients(value, z)
     assert value.shape == (), "it is not a single number"
-    types = {tensor.dtype for tensor in (value, *slopes)}
-    assert types == {dtype}, f"its type is not that of {dtype} inputs"
+    for tensor in (value, *slopes):
+        assert tensor.dtype == dtype, f"its type is not that of {dtype} inputs"
     return value.double(), [slope.double() for slope in slopes]
 
 
@@ -284,10 +317,12 @@ def not_finite(
     """
     wrong = []
     for name, pair in tried.items():
-        a, b = (batch.to(dtype) for batch in pair)
+        a, b = [batch.to(dtype) for batch in pair]
         batches = leaves([a, b][:views])
-        value = loss(batches, make_others(b, a))
-        numbers = [value, *gradients(value, batches)]
-        if not all(tensor.isfinite().all() for tensor in numbers):
+        others = make_others(b, a)
+        value = loss(batches, others)
+        slopes = gradients(value, batches)
+        finite = [tensor.isfinite().all() for tensor in (value, *slopes)]
+        if not all(finite):
             wrong.append(name)
     return wrong

@@ -19,8 +19,8 @@ from safetensors.torch import load_file
 from torch import Tensor, nn
 
 from hypersphere import files
-from hypersphere.config.file_names import RESUME
 from hypersphere.errors import HypersphereError
+from hypersphere.file_names import RESUME
 from hypersphere.provenance import stop
 from hypersphere.training import device as devices
 from hypersphere.training.weights import plain, snapshot_names, write_tensors

@@ -9,6 +9,7 @@ import math
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
@@ -18,7 +19,7 @@ from jaxtyping import Float, Int, Shaped
 from torch import Tensor, nn
 
 from hypersphere import files, prng
-from hypersphere.config.project import Precision
+from hypersphere.config.project import Compile, Precision
 from hypersphere.config.run import Run
 from hypersphere.errors import HypersphereError
 from hypersphere.methods.base import Batch, Method
@@ -30,6 +31,7 @@ from hypersphere.training.checkpoint import Checkpointer, Progress
 from hypersphere.training.determinism import allow_tf32
 from hypersphere.training.sign_of_life import SignOfLife
 from hypersphere.training.weights import ENCODER, HEADS, save_weights, snapshot_names
+from hypersphere.transfer import send
 
 HISTORY = "history.csv"
 TIMING = "timing.csv"
@@ -47,8 +49,8 @@ class Execution(NamedTuple):
     """What determines the bytes (run, code, data …): only a resume state of the same identity is resumed."""
     precision: Precision = "float32"
     """Of matrix products and convolutions in the forward and backward pass."""
-    compiled: bool = False
-    """Whether torch compiles the encoder: other kernels, whose sums are rounded otherwise."""
+    compile: Compile = "none"
+    """How torch compiles the encoder; other kernels round sums otherwise."""
     save_every: float = 60.0
     """Seconds between resume states."""
     request: stop.Request = stop.Request()
@@ -200,8 +202,8 @@ class OfExamples(Training):
         run.check_batch(count)
         method = build_method(run, count, int(source.labels.max()) + 1)
         method.to(execution.device, memory_format=torch.channels_last)  # type: ignore[call-overload]
-        if execution.compiled:
-            method.encoder.compile()
+        if execution.compile != "none":
+            method.encoder.compile(mode=execution.compile)
         optimiser = optimisation.build(method, run.optimiser)
         super().__init__(run, method, optimiser, execution, folder, count)
         self.source = source
@@ -313,9 +315,11 @@ def _step(
     mean = torch.zeros(2, dtype=torch.float64, device=device)
     optimiser.zero_grad(set_to_none=True)
     for number, part in enumerate(passes):
-        places = part.to(device)
+        places = send(part, device)
         batch = Batch(next(views), places, labels[places], (*rng_key, number))
-        with torch.autocast(device.type, torch.bfloat16, enabled=rounded):
+        if execution.compile == "reduce-overhead":
+            torch.compiler.cudagraph_mark_step_begin()  # the last pass's graphs may be used again
+        with torch.autocast(device.type, torch.bfloat16) if rounded else nullcontext():
             output = method(batch)
         (output.loss * share).backward()
         norm = torch.linalg.vector_norm(output.embeddings.float(), dim=1).mean()

@@ -4,7 +4,6 @@ import gc
 import importlib
 import os
 import re
-import resource
 import shutil
 import sys
 import traceback
@@ -16,11 +15,11 @@ import torch
 
 from hypersphere import files
 from hypersphere.config import registry
-from hypersphere.config.file_names import MANIFEST, UNFINISHED
 from hypersphere.config.plan import BatchOfRuns, Plan
 from hypersphere.config.run import Run
 from hypersphere.datasets import store
 from hypersphere.errors import DamagedError, HypersphereError
+from hypersphere.file_names import MANIFEST, UNFINISHED
 from hypersphere.provenance import digests, markers, state, stop
 from hypersphere.provenance.state import State
 from hypersphere.training import checkpoint
@@ -139,10 +138,11 @@ def _pretrain_one(
             "threads": torch.get_num_threads(),
             "torch": torch.__version__,
             "precision": precision,
+            "compile": plan.config.scale.compile,
         }
         kept = frozenset(epochs | snapshots(folder))
         execution = Execution(
-            device, kept, identity, precision, save_every=save_every, request=request
+            device, kept, identity, precision, plan.config.scale.compile, save_every, request
         )
         unfinished = folder / f"{UNFINISHED}{files.digest(identity, 8)}"
         _note_others(folder, unfinished, identity)
@@ -227,6 +227,7 @@ def _publish(
         "numerics": {
             "precision": execution.identity["precision"],
             "tf32_convolutions": execution.precision == "tf32",
+            "compile": execution.compile,
             "memory_format": "channels_last",
             "deterministic_algorithms": True,
             "threads": torch.get_num_threads(),
@@ -256,9 +257,13 @@ def _publish(
 
 
 def _peak_memory(device: torch.device) -> float:
-    """The most memory that was in use so far, MiB: of a GPU by tensors, else by this process."""
+    """The most memory that was in use so far, MiB: of a GPU by tensors, else by this process; 0 if nothing tells."""
     if device.type == "cuda":
         return torch.cuda.max_memory_allocated(device) / 2**20
+    try:
+        import resource
+    except ModuleNotFoundError:  # on Windows
+        return 0
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     # in bytes on macOS, in KiB on Linux
     return peak / (2**20 if sys.platform == "darwin" else 2**10)

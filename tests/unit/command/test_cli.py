@@ -19,6 +19,7 @@ from hypersphere.config import plan as planning
 from hypersphere.config import settings
 from hypersphere.config.run import read
 from hypersphere.exact.study import COLUMNS as ANSWERS
+from hypersphere.judging import command as judging
 from hypersphere.provenance import stop, tables
 from hypersphere.report import writer
 from hypersphere.training import pretrain
@@ -114,7 +115,7 @@ def test_a_file_that_is_no_run_is_refused_before_anything_is_written(
 
 def test_the_help_has_each_command_once_with_a_short_line_and_set_explains_itself_in_each() -> None:
     grouped = [*chain.from_iterable(cli.GROUPS.values())]
-    assert sorted(grouped) == sorted({*cli.COMMANDS, *audit.COMMANDS})
+    assert sorted(grouped) == sorted({*cli.COMMANDS, *audit.COMMANDS, *judging.COMMANDS})
     top, commands = cli.parser()
     lines = top.format_help().splitlines()
     assert max(map(len, lines)) <= 80

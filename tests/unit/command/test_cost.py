@@ -83,6 +83,7 @@ def test_a_measured_rate_counts_for_its_network_alone(costed: Callable[..., Cost
         rates.write(rates.file_of(plain.plan.config.root, "Core"), rates.COLUMNS, [row])
         one = Cost(plain.plan)
         assert whole(one).hours == pytest.approx(whole(plain).hours / times)
+        assert whole(one).measured_hours == (whole(one).hours if times == 2 else 0)
         said = "measured   1 of 1 network, at rates of their own: on Core"
         assert (said in cost.lines(one)) == (times == 2)
 
@@ -102,7 +103,7 @@ def test_the_table_and_the_file(costed: Callable[..., Cost]) -> None:
     assert float(every["device_hours"]) == pytest.approx(whole(one).hours, rel=1e-5)
     assert (
         tuple(int(every[name]) for name in ("cells", "runs", "runs_not_known", "flop"))
-        == whole(one)[:-1]
+        == whole(one)[:-2]
     )
     rough = costed(datasets={"dogs": {"source": {"name": "imagenet100", "size": 16}}})
     assert "roughly    to train on: dogs has about 126,700" in list(cost.lines(rough))

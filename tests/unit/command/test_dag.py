@@ -47,8 +47,8 @@ def test_a_probe_is_counted_once_for_each_run_epoch_and_dataset() -> None:
     """The numbers of all kinds are those of the plan's evaluations, which are made in another way."""
     plan = released("quick")
     asked = [one.at for of_run in plan.evaluations.values() for one in of_run.values()]
-    assert sum(dag.probed(plan).values()) >= sum(map(len, asked))
-    assert min(dag.probed(plan).values()) > 0
+    assert sum(dag.probe_counts(plan).values()) >= sum(map(len, asked))
+    assert min(dag.probe_counts(plan).values()) > 0
 
 
 def test_words_fit_into_their_boxes_and_arrows_end_at_boxes() -> None:

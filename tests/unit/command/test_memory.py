@@ -53,6 +53,15 @@ def test_a_run_that_does_not_fit_is_named_with_the_parts_that_do(
     assert [one.misfits for one in findings(parted, gigabytes(plan, 4))] == [()]
 
 
+def test_a_slot_of_a_card_has_its_share_of_the_memory(planned: Planned) -> None:
+    """Two runs share a card of twice the room that one needs, and three do not."""
+    for slots, misfits in ((2, 0), (3, 2)):
+        plan = planned(paper=WIDE, config={"runs_per_gpu": slots})
+        first, *_ = findings(plan, 2 * gigabytes(plan, 1))
+        assert len(first.misfits) == misfits
+    assert "GB, one of 3 slots of a card; " in first.text
+
+
 def test_what_is_not_counted_is_named(planned: Planned) -> None:
     """A set of unknown size; an encoder that refuses the images of its set."""
     unknown = {"dogs": {"source": {"name": "folder", "path": "mine", "size": 32}}}

@@ -215,7 +215,9 @@ def test_a_name_that_clashes_is_refused_before_anything_is_written(
 
 def test_every_word_of_the_command_line_is_reserved(root: Path) -> None:
     """Those that are added later, too."""
-    words = {word.casefold() for of in cli.reserved(project.load(root, {})).values() for word in of}
+    words = {
+        word.casefold() for of in cli.reserved_names(project.load(root, {})).values() for word in of
+    }
     assert words > {*cli.COMMANDS, *audit.COMMANDS}
     assert words > {path.stem for path in (root / "config" / "scales").iterdir()}
     assert "mine" not in words

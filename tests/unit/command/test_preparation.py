@@ -9,10 +9,10 @@ from hypersphere import files
 from hypersphere.command import preparation
 from hypersphere.config import plan as planning
 from hypersphere.config import registry
-from hypersphere.config.file_names import MANIFEST
 from hypersphere.config.plan import Plan
 from hypersphere.config.run import Dataset
 from hypersphere.errors import HypersphereError
+from hypersphere.file_names import MANIFEST
 from hypersphere.provenance import digests, markers
 
 from ...golden.released import released

@@ -42,7 +42,7 @@ SPOILS: dict[str, tuple[str, Callable[[pytest.MonkeyPatch, dict[str, str]], obje
 
 
 @pytest.mark.parametrize("spoil", [*SPOILS, ""])
-def test_what_is_not_as_released_is_refused(
+def test_what_is_not_as_stored_is_refused(
     tiny_root: Path, monkeypatch: pytest.MonkeyPatch, refused: Refused, spoil: str
 ) -> None:
     """The control is the last row, of which nothing is spoilt."""
@@ -81,7 +81,7 @@ def test_what_is_not_as_released_is_refused(
     ],
     ids=["no lock", "of another scale", "another scale"],
 )
-def test_without_a_release_of_this_scale_nothing_is_asked_of_dvc(
+def test_without_stored_results_of_this_scale_nothing_is_asked_of_dvc(
     tiny_root: Path,
     monkeypatch: pytest.MonkeyPatch,
     refused: Refused,
@@ -100,7 +100,7 @@ def test_without_a_release_of_this_scale_nothing_is_asked_of_dvc(
 def test_where_another_scale_was_finished_the_report_is_left_to_be_made_anew(
     tiny_root: Path, monkeypatch: pytest.MonkeyPatch, finished: str, target: str
 ) -> None:
-    """It shows the claims of every scale that was finished here, and the release's does not."""
+    """It shows the claims of every scale that was finished here, and the stored report does not."""
     said = {"list": "store", "config": "store", "modify": "", "status": "{}"}
     touched: list[str] = []
 

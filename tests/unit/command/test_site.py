@@ -86,7 +86,8 @@ def test_every_loss_is_there_once_with_its_newest_figure_or_how_it_is_drawn(tmp_
 def test_links_to_files_outside_the_docs_lead_to_their_pages() -> None:
     text = "[a](../CONTRIBUTING.md) [b](docs/dvc.md#c) [d](../data/README.md#e) [f](../../docs/cost.md)"
     assert (
-        site.linked(text) == "[a](contributing.md) [b](dvc.md#c) [d](own_images.md#e) [f](cost.md)"
+        site.with_links(text)
+        == "[a](contributing.md) [b](dvc.md#c) [d](own_images.md#e) [f](cost.md)"
     )
 
 

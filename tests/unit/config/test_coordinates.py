@@ -41,8 +41,8 @@ def test_text_is_read_back_in_whatever_order_it_was_given(
     assert coordinates.text({key: place[key] for key in keys}) == coordinates.text(place)
     written = coordinates.text(place)
     read = coordinates.parse(written, "here")
-    assert read == coordinates.ordered(place)
-    assert list(read) == list(coordinates.ordered(place))
+    assert read == coordinates.in_order(place)
+    assert list(read) == list(coordinates.in_order(place))
     assert coordinates.text(read) == written
 
 

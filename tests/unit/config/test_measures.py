@@ -7,7 +7,7 @@ import pytest
 
 from hypersphere.config import registry
 from hypersphere.config.artifacts import HISTORY_MEASURES
-from hypersphere.config.measures import FILE, MEASURES, read, transferred
+from hypersphere.config.measures import FILE, MEASURES, read, transfer_name
 
 from ...fixtures import Refused
 
@@ -45,7 +45,7 @@ def test_every_measure_of_a_probe_is_in_the_table(probe: str) -> None:
     assert given
     assert set(given) <= set(MEASURES)
     accuracies = [name for name in given if name.rpartition("_")[2] in ("top1", "top5")]
-    assert {transferred(name) for name in accuracies} <= set(MEASURES)
+    assert {transfer_name(name) for name in accuracies} <= set(MEASURES)
 
 
 @pytest.mark.parametrize(

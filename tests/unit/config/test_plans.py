@@ -72,7 +72,7 @@ def of_cells(cells: list[Cell], numbers: dict[str, str]) -> Iterator[str]:
 def of_run(plan: Plan, run: Run) -> str:
     """What is special in a run, and what is asked of it."""
     fields = []
-    for path, value, places in plan.explained(run.name):
+    for path, value, places in plan.explain(run.name):
         where = FILE.sub("", places)
         if where not in USUAL and path not in ("dataset", "seed"):  # that their names say
             fields.append(f"{path}={value} ({where})")

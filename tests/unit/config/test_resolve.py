@@ -75,7 +75,7 @@ def test_a_plan_says_who_set_each_field(planned: Planned) -> None:
     changes["table"]["columns"] = {"dataset": "cats", "batch.size": [512]}
     changes["scale"] |= {"epochs": 10, "batch_divisor": 4}
     plan = planned(**changes)
-    said = plan.explained(next(iter(plan.runs)))
+    said = plan.explain(next(iter(plan.runs)))
     layers = {field: (value, where.rpartition("config/")[2]) for field, value, where in said}
     expected = {
         "dataset": ("cats", "papers/p/paper.yaml: artifacts.table"),
@@ -91,7 +91,7 @@ def test_a_plan_says_who_set_each_field(planned: Planned) -> None:
 
 def who(plan: Plan, field: str) -> str:
     """The layer that is named for a field of a plan's first run, without its folder."""
-    rows = plan.explained(next(iter(plan.runs)))
+    rows = plan.explain(next(iter(plan.runs)))
     return next(where.rpartition("config/")[2] for path, _, where in rows if path == field)
 
 

@@ -97,7 +97,7 @@ def of_snakemake(words: list[str]) -> dict[str, Any]:
     """Settings of ``--config``, through Snakemake's own parser, and again as it hands them on to a job of its own."""
     typed = get_argument_parser().parse_args(["--config", *words]).config
     first = ConfigSettings(config=parse_config(typed), config_args=typed)
-    again = shlex.split(format_cli_arg("--config", settings.quoted(first.config_args)))[1:]
+    again = shlex.split(format_cli_arg("--config", settings.quote(first.config_args)))[1:]
     assert again == first.config_args
     return settings.of_snakemake(first.configfiles, first.config_args)
 

@@ -320,7 +320,7 @@ def test_each_value_is_that_of_the_layers_named_and_a_default_is_in_none_that_is
         alike = cell.resolved.run.name, cell.paper, cell.artifact  # but for the seed
         if alike not in seen:
             seen.add(alike)
-            untrue[name] = list(wrong(cell, cell.run, scale, plan.explained(name)))
+            untrue[name] = list(wrong(cell, cell.run, scale, plan.explain(name)))
     assert {name: fields for name, fields in untrue.items() if fields} == {}, f"{len(untrue)} runs"
 
 
@@ -350,7 +350,7 @@ def test_every_document_says_how_its_rates_follow_the_batch() -> None:
         if cell.run is None or cell.run.name not in plan.runs or arm in seen:
             continue
         seen.add(arm)
-        said = {path: where for path, _, where in plan.explained(cell.run.name)}
+        said = {path: where for path, _, where in plan.explain(cell.run.name)}
         unsaid += [cell.run.name] if "default" in said["optimiser.scaling"] else []
     assert len({paper for paper, *_ in seen}) > 4
     assert unsaid == []
@@ -374,7 +374,7 @@ def test_each_parameter_of_a_probe_is_that_of_the_layer_named_and_no_later_one_h
         if cell.run is not None and cell.how is not None and not cell.missing:
             first.setdefault((cell.paper, cell.protocol), cell.run.name)
     for run in dict.fromkeys(first.values()):
-        for what, text, where in plan.probes_explained(run):
+        for what, text, where in plan.explain_probes(run):
             evaluation, _, parameter = what.partition(": ")
             (paper, name), (probe, key) = evaluation.split("/"), parameter.split(".")
             layers = {f"papers/{paper}/paper.yaml: evaluations.{name}": of_evaluation(paper, name)}

@@ -1,6 +1,5 @@
 """Images that are there more than once: counted exactly, said by `prepare`, kept in the manifest."""
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -8,17 +7,12 @@ import numpy as np
 import pytest
 
 from hypersphere import files
-from hypersphere.command.cli import main
 from hypersphere.config import registry
 from hypersphere.config.run import Dataset
 from hypersphere.datasets import store
-from hypersphere.datasets.cifar import cifar
-from hypersphere.datasets.mnist import mnist
 from hypersphere.datasets.repeated import Content, count
 from hypersphere.datasets.types import Arrays, Pieces, Split
 from hypersphere.statistics.repeated import NOT_COUNTED, in_a_line, in_words
-
-from .miniatures import SPLITS, noise, picture, write
 
 SHAPES = {"images": (2, 1, 3), "sentences": (2, 3)}
 
@@ -160,100 +154,3 @@ def test_a_dataset_of_before_is_read_and_stays_as_it_is(
     assert (prepared.digest, prepared.repeated) == (digest, None)
     assert in_words(prepared.repeated) == NOT_COUNTED
     assert (folder / "manifest.json").read_bytes() == before
-
-
-def test_many_splits_are_one_line_and_sentences_repeat_themselves() -> None:
-    one = {"images": 9, "again": 2, "in_train": 1, "two_labels": {"class": 1}}
-    splits = {"train": one | {"in_train": 0}, **{f"fog-{i}": one for i in range(5)}}
-    assert in_words({"of": "images", "splits": splits}) == (
-        "images also in train: 1 of 9 in fog-0, 1 of 9 in fog-1, 1 of 9 in fog-2, and in 2 more splits; "
-        "equal to one under another label: 1 of 9 in train, 1 of 9 in fog-0, 1 of 9 in fog-1, and in 3 more splits"
-    )
-    counts = {"of": "sentences", "splits": {"train": splits["train"], "test": one}}
-    assert in_words(counts, every=True) == "encoded sentences also in train: 1 of 9 in test"
-
-
-ANOTHER = picture(noise(20, 30, 33, 3))
-COPY = SPLITS["train/ant/a picture.png"]
-
-# files beside those of SPLITS, 5 training and 3 test images -> what is said
-OWN: dict[str, tuple[dict[str, bytes], str]] = {
-    "nothing": ({"test/ant/6.png": ANOTHER}, "nothing is repeated"),
-    "in test": ({"test/ant/leak.png": COPY}, "images also in train: 1 of 4 in test"),
-    "in test, in another format": (
-        {"test/ant/leak.bmp": picture(noise(4, 30, 33, 3), "BMP")},
-        "images also in train: 1 of 4 in test",
-    ),
-    "in test, under another label": (
-        {"test/cat/leak.png": COPY},
-        "images also in train: 1 of 4 in test; equal to one under another label: 1 of 4 in test",
-    ),
-    "in another split, under each label": (
-        {f"val/{label}/{label}.png": COPY for label in ("ant", "cat", "Zebra")},
-        "images also in train: 3 of 3 in val; equal to one under another label: 3 of 3 in val; "
-        "equal to an earlier one of the split: 2 of 3 in val",
-    ),
-    "twice": (
-        {"train/ant/again.png": COPY},
-        "images equal to an earlier one of the split: 1 of 6 in train",
-    ),
-    "under two labels": (
-        {"train/cat/again.png": COPY},
-        "images equal to one under another label: 2 of 6 in train; equal to an earlier one of the split: 1 of 6 in "
-        "train",
-    ),
-}
-
-
-@pytest.mark.parametrize("case", OWN)
-def test_prepare_says_of_images_of_ones_own_what_is_repeated(
-    case: str, tiny_root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    added, expected = OWN[case]
-    monkeypatch.chdir(tiny_root)
-    with (tiny_root / "config" / "datasets.yaml").open("a") as handle:
-        handle.write("\nmine: {source: {name: folder, path: mine, size: 20}}\n")
-    write(tiny_root / "mine", SPLITS | added)
-    call: Callable[[], int] = lambda: main(["prepare", "mine", "--set", f"data_root={tiny_root}"])  # noqa: E731
-    assert call() == 0
-    line, folder = capsys.readouterr().out.splitlines()[-2:]
-    assert line == f"mine: {expected}"
-    uncounted(Path(folder))
-    assert call() == 0
-    assert capsys.readouterr().out.splitlines()[-2:] == [f"mine: {NOT_COUNTED}", folder]
-
-
-PUBLISHED: dict[str, tuple[str, Callable[[Path], Arrays]]] = {
-    "CIFAR-10": ("cifar10", lambda root: cifar(root, False)),
-    "CIFAR-100": ("cifar100", lambda root: cifar(root, False, classes=100)),
-    "MNIST": ("mnist", lambda root: mnist(root, False)),
-}
-
-
-@pytest.mark.shared_data
-@pytest.mark.parametrize("title", PUBLISHED)
-def test_the_documentation_has_the_counts_of_the_real_sets(
-    title: str, unpacked: Callable[[str], Path]
-) -> None:
-    name, load = PUBLISHED[title]
-    splits = {
-        part: Content(split.images, split.labels)
-        for part, split in load(unpacked(name)).splits.items()
-    }
-    counts = count(splits)["splits"]
-    page = (Path(__file__).parents[3] / "docs" / "datasets.md").read_text()
-    rows = [
-        [field.strip() for field in line.split("|")[1:-1]]
-        for line in page.splitlines()
-        if line.startswith("|")
-    ]
-    documented = {row[1]: row[2:] for row in rows if row[0] == title}
-    assert documented == {
-        part: [
-            f"{one['images']:,}",
-            "" if part == "train" else str(one["in_train"]),
-            str(one["two_labels"]["class"]),
-            str(one["again"]),
-        ]
-        for part, one in counts.items()
-    }

@@ -104,6 +104,6 @@ def test_an_altered_table_is_refused_and_made_again_by_the_next_run(
     path.write_bytes(path.read_bytes().replace(b"1", b"2", 1))
     results = Results(plan)
     with refused("results/quick/simulations/embedding_norms/fig1.csv", kind=DamagedError):
-        results.checked(results.table(PAPER, name))
+        results.checked_file(results.table(PAPER, name))
     with refused("results/quick/simulations/embedding_norms/fig1.csv", kind=DamagedError):
         check_tidy(plan.config.results, f"simulations/{PAPER}/{name}.csv")

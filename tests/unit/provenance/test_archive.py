@@ -16,9 +16,9 @@ from filelock import FileLock
 
 from hypersphere import files
 from hypersphere.config import plan as planning
-from hypersphere.config.file_names import MANIFEST
 from hypersphere.config.plan import Plan
 from hypersphere.errors import HypersphereError
+from hypersphere.file_names import MANIFEST
 from hypersphere.provenance import archive, contents
 
 from ...conftest import PROJECT, ROOT
@@ -424,9 +424,9 @@ def killing(
 
 
 MOMENTS: dict[str, tuple[Any, str, int, bool]] = {
-    "when the commit is written": (archive, "_git", 4, True),
-    "at the first result": (archive, "_checked", 1, False),
-    "in the middle": (archive, "_checked", 9, False),
+    "when the commit is written": (archive, "git", 4, True),
+    "at the first result": (archive, "_checked_bytes", 1, False),
+    "in the middle": (archive, "_checked_bytes", 9, False),
     "before it has its name": (os, "replace", 1, False),
     "when it has its name": (os, "replace", 1, True),
     "before its checksum has its name": (os, "replace", 2, False),

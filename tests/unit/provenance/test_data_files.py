@@ -122,19 +122,19 @@ def test_a_digest_changes_with_names_sizes_and_times(tmp_path: Path, refused: Re
 
 def test_sources_with_checksums_have_none(tmp_path: Path) -> None:
     make(tmp_path)
-    assert data_files.listed(Component(name="cifar"), tmp_path) is None
+    assert data_files.folder_digest(Component(name="cifar"), tmp_path) is None
     assert (
-        data_files.listed(
+        data_files.folder_digest(
             Component.model_validate({"name": "folder", "path": "gone", "size": 8}), tmp_path
         )
         is None
     )
-    of_folder = data_files.listed(
+    of_folder = data_files.folder_digest(
         Component.model_validate({"name": "folder", "path": "mine", "size": 8}), tmp_path
     )
     assert of_folder == data_files.listing(tmp_path / "mine")
     (tmp_path / "imagenet").symlink_to(tmp_path / "mine")  # a default of the source's parameters
-    assert data_files.listed(Component(name="imagenet100"), tmp_path) == of_folder
+    assert data_files.folder_digest(Component(name="imagenet100"), tmp_path) == of_folder
 
 
 def test_the_inputs_of_a_dataset_follow_its_folder(tiny_root: Path) -> None:

@@ -355,7 +355,7 @@ def recorded(root: Path) -> Plan:
 def uncounted(plan: Plan) -> list[str]:
     assert plan.records is not None
     every = [*chain.from_iterable(plan.records.values())]
-    return list(evidence.undeclared(plan, every, plan.config.evidence))
+    return list(evidence.undeclared_records(plan, every, plan.config.evidence))
 
 
 @pytest.mark.parametrize("member", REFUSED)
@@ -390,7 +390,7 @@ def rewritten(folder: Path, table: str, column: str, text: Callable[[str], str])
         together = [one for one in rows if one["seal"] == row["seal"] and one["key"] == row["key"]]
         for one in together:
             one["seal"] = ""
-        seal = records.sealed(together)
+        seal = records.seal_of(together)
         for one in together:
             one["seal"] = seal
     with path.open("w", newline="", encoding="utf-8") as handle:

@@ -28,8 +28,10 @@ class Shaky(ConstrainedLayoutEngine):
 def files(folder: Path, shift: float) -> tuple[list[bytes], Figure, Shaky]:
     """A figure with a colour bar and a legend outside of the axes: its files, itself, and what laid it out."""
     engine = Shaky(shift)
-    with style.applied():
-        figure, part = figures.framed(figures.Frame("A heading", "what", "small print"), 4.0, 2.0)
+    with style.house_style():
+        figure, part = figures.figure_in_frame(
+            figures.Frame("A heading", "what", "small print"), 4.0, 2.0
+        )
         figure.set_layout_engine(engine)
         axes = part.subplots()
         axes.plot([0, 1], [0.1, 0.7], label="a line")
@@ -67,8 +69,8 @@ def test_last_bits_of_a_layout_date_and_release_change_no_byte_for_it_is_made_on
 def test_the_text_of_an_svg_is_text_in_the_fonts_of_the_page_with_all_its_digits(
     tmp_path: Path,
 ) -> None:
-    with style.applied():
-        figure, part = figures.framed(
+    with style.house_style():
+        figure, part = figures.figure_in_frame(
             figures.Frame("A heading", "p = 0.0000123456", "small print"), 4.0, 2.0
         )
         part.subplots().set_xlabel("$z_1$")
@@ -86,7 +88,7 @@ def test_the_text_of_an_svg_is_text_in_the_fonts_of_the_page_with_all_its_digits
 
 def test_a_users_matplotlibrc_changes_nothing_and_is_left_as_it_was() -> None:
     with matplotlib.rc_context({"font.size": 31.0}):
-        with style.applied():
+        with style.house_style():
             assert matplotlib.rcParams["font.size"] == style.RC["font.size"]
         assert matplotlib.rcParams["font.size"] == 31.0
 
@@ -106,8 +108,8 @@ FORMULAS = ["$z_1$", "a $\\beta$ b", "5 $", "\\$5 to \\$6", "no dollar", "über 
 
 def test_text_that_is_no_formula_is_drawn_in_every_place(tmp_path: Path) -> None:
     """One figure has it everywhere: on axes of two kinds, in a legend, beside a bar of colours, around the panels."""
-    with style.applied():
-        figure, part = figures.framed(
+    with style.house_style():
+        figure, part = figures.figure_in_frame(
             figures.Frame("$_$ heading", "what $_$", "small $_$"), 6.0, 3.0
         )
         flat, space = part.add_subplot(121), part.add_subplot(122, projection="3d")

@@ -12,7 +12,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hypersphere.config import questions as asked
-from hypersphere.config.rules import RUNGS, Verdict
+from hypersphere.config.certainty import RUNGS
+from hypersphere.config.rules import Verdict
 from hypersphere.errors import HypersphereError
 from hypersphere.provenance import columns, tables
 from hypersphere.report import findings
@@ -386,7 +387,7 @@ def test_each_sentence_can_be_read_aloud(
     rows = {str(row["id"]): removed(row) for row in tables.rows(unrecorded)}
     hard = []
     for name, (file, question) in asked.load(RELEASED).items():
-        about = asked.chosen(name, question, rows).about
+        about = asked.choose(name, question, rows).about
         many = {"none": 0, "one": 1, "three": 3, "all": len(about)}[number]
         listed = rows | {one: evidence(rows[one], outcome) for one in about[:many]}
         for answer in ("yes", "no", "unclear", "") if question.study else ("",):

@@ -118,7 +118,7 @@ def test_no_interval_that_is_shown_leaves_the_range_of_its_measure(name: str) ->
     assert all(measure.low <= end <= measure.high for end in values)
     shown = entries.entry(config, difference)
     said = findings.numbers(difference)
-    published = cards.published(difference)
+    published = cards.published_number(difference)
     differences = ends(shown.intervals, published, said["interval"], said["adjusted"])
     assert len(differences) == 10
     assert all(-widest <= end <= widest for end in differences)

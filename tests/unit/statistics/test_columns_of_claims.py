@@ -7,12 +7,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy import stats
 
 from hypersphere.config import rules as rules_file
 from hypersphere.config.rules import Verdict
 from hypersphere.provenance import tables
-from hypersphere.statistics import best_evidence, effects, judge
+from hypersphere.statistics import judge
 from hypersphere.statistics.judge import FLOORS, TOO_FEW
 
 from .world import PAPER, ROWS, Make, World, at, claim, gain
@@ -234,33 +233,3 @@ def test_of_several_records_of_a_run_one_counts(make_four: Make) -> None:
     (one,) = claims(world, claim("d", reported=51.1))[:1]
     found = judge.Judge(world.plan, document, "table5", made, rules).of(one)
     assert found["why"] == "4 runs of several records, of which one counts"
-
-
-def test_what_is_known_of_each_claim(make_four: Make) -> None:
-    """From one claims.csv at the published scale: rungs, grades and prices; and what was not run."""
-    world = make_four(
-        seeds=range(5), baseline=[*BASELINE, 51.1], cut=[*CUT, 56.0], simsiam=[*FLAT, 20]
-    )
-    rows = [claim("d", reported=51.1, reported_std=0.2), claim("c", variant="cut3", reported=56.1)]
-    rows[1] |= {"reported_std": 0.1, "reported_n": 3}
-    rows += [gain("g"), claim("later", artifact="epochs", setting="epoch=50")]
-    judged(world, *rows)
-    config = world.plan.config
-    known, steps = best_evidence.of_project(config)
-    found = {row["id"]: row for row in tables.rows(known)}
-    assert [row["id"] for row in tables.rows(steps)] == ["d", "c", "g"]
-    assert {name: row["rung"] for name, row in found.items() if name in "dcg"} == dict.fromkeys(
-        "dcg", "published"
-    )
-    gained, later = found["g"], found["later"]
-    assert (gained["answer"], gained["certainty"], gained["reasons"]) == ("holds", "high", "")
-    assert (gained["settle"], gained["reported"]) == ("", "5")
-    # 5.0 by hand: 1 run of 0.2 and 3 of 0.1, with 2 degrees of freedom
-    half = stats.t.ppf(0.975, 2) * math.sqrt(0.2**2 + 0.1**2 / 3)
-    assert (gained["reported_low"], gained["reported_high"]) == pytest.approx((5 - half, 5 + half))
-    spread = math.sqrt((np.var([*BASELINE, 51.1], ddof=1) + np.var([*CUT, 56.0], ddof=1)) / 2)
-    assert gained["spread"] == pytest.approx(spread)
-    assert gained["runs_to_see"] == effects.runs_to_see(5.0, spread, rules_file.load(world.root))
-    assert (later["rung"], later["answer"], later["certainty"]) == ("nothing", "not tested", "none")
-    assert (later["verdict"], later["direction"]) == ("not run", "")
-    assert math.isnan(later["n"])

@@ -185,10 +185,10 @@ def test_a_study_that_lacks_one_run_is_not_finished(part: str) -> None:
     cells[cells.index(lacking)] = replace(lacking, missing="no record")
     without = replace(plan, cells=tuple(cells))
     for other in ("", PRINTED, CHECKS):
-        assert confirmed.finished(plan, "ours", name + other)
-        assert confirmed.finished(without, "ours", name + other) == (part not in ("", other))
-    assert confirmed.finished(plan, "ours", "many_classes")  # of no study
-    assert not confirmed.finished(plan, "ours", "losses")
+        assert confirmed.is_finished(plan, "ours", name + other)
+        assert confirmed.is_finished(without, "ours", name + other) == (part not in ("", other))
+    assert confirmed.is_finished(plan, "ours", "many_classes")  # of no study
+    assert not confirmed.is_finished(plan, "ours", "losses")
 
 
 @pytest.mark.parametrize(

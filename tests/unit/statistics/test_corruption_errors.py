@@ -15,6 +15,7 @@ from hypersphere.config.coordinates import parse
 from hypersphere.config.plan import Plan
 from hypersphere.config.records import Measurement, Record
 from hypersphere.datasets import corrupting as severities
+from hypersphere.errors import HypersphereError
 from hypersphere.probes import corruption
 from hypersphere.statistics import gather, measure
 from hypersphere.statistics.corruption_errors import BENCHMARK, CLEAN, corruption_errors, mce
@@ -46,7 +47,7 @@ def test_by_hand() -> None:
 
 
 def test_values_are_sorted_by_corruption_and_severity() -> None:
-    """Speckle noise is none of the benchmark's fifteen."""
+    """Speckle noise is none of the benchmark's fifteen; the number of test images is that of clean ones."""
     said = {
         "augmix;corruption=none": 5,
         "augmix;corruption=fog;severity=1": 6,
@@ -56,11 +57,12 @@ def test_values_are_sorted_by_corruption_and_severity() -> None:
         "augmix;corruption=speckle_noise;severity=2": 90,
         "standard;corruption=fog;severity=1": 91,
     }
-    row = {"n_test": 50.0, "status": "finished"}
     at = {name: parse(f"augmentation={name}", "") for name in said}
     answers = {
-        ("corruption_error", at[name]): row | {"value": value} for name, value in said.items()
+        ("corruption_error", at[name]): {"value": value, "n_test": 10.0 * value}
+        for name, value in said.items()
     }
+    answers["norm", at["augmix;corruption=none"]] = {"value": 2.0, "n_test": 3.0}
     assert corruption_errors(answers, {"augmentation": "augmix"}) == (of(5, fog=[6, 7]), 50)
 
 
@@ -145,6 +147,12 @@ LACKS = {
     "clean images": "corruption=none",
     "the cells": None,
 }
+WORDS = {
+    "a severity": "no corruption_error of fog at severity 5 at epoch 100 on digits",
+    "clean images": "no corruption_error of clean images at epoch 100 on digits",
+    "the cells": "no measured baseline",
+}
+"""What an error says of each of ``LACKS``."""
 
 
 @pytest.mark.parametrize(
@@ -168,6 +176,8 @@ def test_an_incomplete_benchmark_or_baseline_is_refused(
     if what == "the cells":
         cells[:] = [cell for cell in cells if lost not in cell.text]
     with refused("norms/robust" if what == "the cells" else f"simclr-{lost}-digits-s0-…"):
+        measure.build(world.plan, "norms", "robust")
+    with pytest.raises(HypersphereError, match=WORDS[what]):
         measure.build(world.plan, "norms", "robust")
 
 

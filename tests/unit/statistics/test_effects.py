@@ -17,7 +17,7 @@ from statsmodels.stats.weightstats import CompareMeans, DescrStatsW
 from hypersphere import t_test
 from hypersphere.config import coordinates
 from hypersphere.config.artifacts import Measured
-from hypersphere.statistics import effects
+from hypersphere.statistics import effects, effects_table
 
 from ...golden.released import configured
 from .world import PAPER, RULES, STUDY, Make, World, at, gain
@@ -435,7 +435,7 @@ def many_to_one(test: str, values: np.ndarray) -> list[dict[str, Any]]:
     )
     table["seed"] = np.tile(range(seeds), len(cells))
     declared = dict.fromkeys(cells, seeds)
-    return effects.of_artifact(table, artifact, declared, RULES).to_dict("records")
+    return effects_table.of_artifact(table, artifact, declared, RULES).to_dict("records")
 
 
 def own_test(test: str, arm: np.ndarray, baseline: np.ndarray) -> Any:

@@ -10,29 +10,30 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from hypersphere.config import rules as rules_file
 from hypersphere.config.artifacts import Measured
+from hypersphere.config.certainty import SHORTCOMINGS, load_certainty
 from hypersphere.config.claims import Claim
-from hypersphere.config.coordinates import ordered, parse
-from hypersphere.config.rules import SHORTCOMINGS, Verdict
+from hypersphere.config.coordinates import in_order, parse
+from hypersphere.config.rules import Verdict
 from hypersphere.provenance import columns
 from hypersphere.statistics import (
     best_evidence,
-    certainty,
     effects,
+    effects_table,
     false_calls,
     judged_records,
     ladder,
     price,
     replication,
 )
+from hypersphere.statistics import shortcomings as finding
 from hypersphere.t_test import t_interval
 
 from ...golden.released import ROOT
 from .world import CLAIM, RULES, at
 
 NAN = math.nan
-CERTAINTY = rules_file.load_certainty(ROOT)
+CERTAINTY = load_certainty(ROOT)
 
 
 def arm(*values: float) -> pd.Series:
@@ -140,7 +141,7 @@ def test_a_spread_is_borrowed_unless_the_others_vary_less() -> None:
 )
 def test_a_layout_is_what_differs_by_training_alone(point: str, alike: bool) -> None:
     first = parse("method=m;variant=a;dataset=d;measure=knn_top1", "here")
-    assert (effects.layout(first) == effects.layout(parse(point, "here"))) == alike
+    assert (effects_table.layout(first) == effects_table.layout(parse(point, "here"))) == alike
 
 
 TWO: dict[str, Any] = {
@@ -168,7 +169,7 @@ def of_artifact(values: dict[str, list[float | None]], **declared: Any) -> dict[
     ]
     artifact = Measured.model_validate(TWO | declared)
     seeds = {point.text: 4 for point in artifact.points} | {at(epoch=100): 5}
-    found = effects.of_artifact(pd.DataFrame(rows), artifact, seeds, RULES)
+    found = effects_table.of_artifact(pd.DataFrame(rows), artifact, seeds, RULES)
     return {row["coordinates"]: row for row in found.to_dict("records")}
 
 
@@ -215,10 +216,10 @@ def test_equivalence_is_strict_at_both_ends(shift: float) -> None:
 
 def test_what_counts_as_the_same_encoders() -> None:
     point = parse("method=m;variant=a;dataset=d;measure=knn_top1;epoch=5", "here")
-    same = effects._of_same_encoders
-    assert same(point, ordered(point | {"measure": "linear_top1", "target": "t"}))
+    same = effects_table._of_same_encoders
+    assert same(point, in_order(point | {"measure": "linear_top1", "target": "t"}))
     for other in ({"epoch": 6}, {"variant": "b"}, {"dataset": "e"}, {"objective.temperature": 1.0}):
-        assert not same(point, ordered(point | other))
+        assert not same(point, in_order(point | other))
 
 
 # Prices.
@@ -302,7 +303,7 @@ def test_what_some_hours_would_settle() -> None:
 def test_shortcomings_of_what_needs_no_encoder(
     verdict: Verdict, rung: Any, shortcomings: list[str]
 ) -> None:
-    assert certainty.of_exact(verdict, rung) == shortcomings
+    assert finding.of_exact(verdict, rung) == shortcomings
 
 
 SOUND = {"kind": "comparison", "answer": "holds", "verdict": "laptop only", "n": 5.0, "floored": ""}
@@ -325,7 +326,7 @@ SOUND = {"kind": "comparison", "answer": "holds", "verdict": "laptop only", "n":
 def test_shortcomings_of_encoders(
     changed: dict[str, Any], stand_in: bool, shortcomings: list[str]
 ) -> None:
-    assert certainty.of_encoders(SOUND | changed, stand_in, 5) == shortcomings
+    assert finding.of_encoders(SOUND | changed, stand_in, 5) == shortcomings
 
 
 def test_a_step_of_the_ladder_says_why_its_certainty_is_no_higher() -> None:

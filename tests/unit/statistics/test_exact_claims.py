@@ -234,6 +234,35 @@ def test_what_a_document_leaves_out_is_measured_and_not_judged(make_world: Make)
     assert found["c"]["measured"] == 100
 
 
+def test_a_table_bears_a_sentence_about_it_or_contradicts_it(make_world: Make) -> None:
+    """In all four places, or in three of four."""
+    held = {"c": 4, "d": 3}
+    sentences = [of_steps(id=name, **SENTENCE) for name in held]
+    rows: list[Row] = []
+    for name, number in held.items():
+        rows.append((name, "as printed", "held", 0, number))
+        rows.append((name, "as printed", "places", 0, 4))
+    found = answered(make_world, sentences, *rows, by="sentences", study="sentences")
+    verdicts = {name: row["verdict"] for name, row in found.items()}
+    assert verdicts == {"c": "its table bears it", "d": "its table contradicts it"}
+
+
+def test_the_smaller_arm_of_an_effect_counts_and_few_runs_have_low_power(make_world: Make) -> None:
+    """Student's test, which pools both variances, by scipy; five and three runs leave six degrees of freedom."""
+    larger = {"kind": "comparison", "reported": None, "direction": "larger", "metric": "norm"}
+    said = of_steps(**larger, baseline="b")
+    for variant, baseline, low_power in (
+        ([5.0, 5.6, 4.9, 5.2, 5.3], [1.0, 1.5, 0.7], False),
+        ([5.0, 5.6, 4.9], [1.0, 1.5], True),
+    ):
+        found = answered(make_world, [said], *arms("c", variant, baseline))["c"]
+        test = stats.ttest_ind(variant, baseline)
+        assert (found["n"], found["low_power"]) == (len(baseline), low_power)
+        assert found["measured"] == pytest.approx(np.mean(variant) - np.mean(baseline))
+        assert found["p"] == pytest.approx(test.pvalue)
+        assert (found["low"], found["high"]) == pytest.approx(tuple(test.confidence_interval(0.95)))
+
+
 # Rows of claims.csv that wait for no run: theorems, and what exact studies answer; and one paper's alone.
 
 STATED = [

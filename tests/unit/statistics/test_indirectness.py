@@ -4,9 +4,11 @@ import pytest
 
 from hypersphere.config import project
 from hypersphere.config.run import Component, Run
+from hypersphere.datasets import training_sizes
+from hypersphere.datasets.training_sizes import Size
 from hypersphere.statistics import indirectness
 
-from ...golden.released import ROOT
+from ...golden.released import ROOT, released
 from .world import Make
 
 LAPTOP = project.load(ROOT, {"scale": "laptop"})
@@ -82,3 +84,22 @@ def test_every_difference_is_named_in_its_order(make_world: Make) -> None:
     assert not any("steps" in one for one in indirectness.differences(run, nowhere))
     bare = run.model_copy(update={"encoder": Component(name="resnet8")})
     assert indirectness.differences(bare, run) == ["encoder resnet8 for resnet8 (width 2)"]
+
+
+def test_sentences_are_compared_in_number_and_not_in_pixels() -> None:
+    """Sets of images have pixels and steps, too."""
+    run = next(run for run in released("laptop").runs.values() if run.kind == "text")
+    sizes = {
+        "novels": Size(side=32, classes=2, train=1000),
+        "bookcorpus": Size(side=32, classes=2, train=5000),
+    }
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(training_sizes, "stated", lambda dataset: sizes[dataset.name])
+        named = [run.dataset.model_copy(update={"name": name}) for name in sizes]
+        ours, theirs = [run.model_copy(update={"dataset": dataset}) for dataset in named]
+        said = indirectness.differences(ours, theirs)
+        assert said == ["1,000 training examples for 5,000"]
+        image = ours.model_copy(update={"kind": "image"})
+        steps = [size // run.batch.size * run.schedule.epochs for size in (1000, 5000)]
+        expected = [*said, f"{steps[0]:,} steps for {steps[1]:,}"]
+        assert indirectness.differences(image, theirs) == expected

@@ -12,8 +12,8 @@ import pandas as pd
 import pytest
 
 from hypersphere import files
-from hypersphere.config.file_names import MANIFEST
 from hypersphere.errors import DamagedError
+from hypersphere.file_names import MANIFEST
 from hypersphere.provenance import columns, pictures
 from hypersphere.provenance.manifest import check_tidy
 from hypersphere.statistics import gather, judge, measure

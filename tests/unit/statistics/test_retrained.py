@@ -192,3 +192,47 @@ def test_an_older_record_that_says_less_of_its_machine_is_compared_by_what_it_sa
         "data",
         "numerics",
     ]
+
+
+@pytest.mark.parametrize(
+    ("recorded", "again", "noise", "difference", "within"),
+    [
+        (50.0, 50.5, math.nan, 0.5, True),  # no more than the last decimal shows
+        (50.0, 51.0, math.nan, 1.0, None),
+        (50.0, 51.0, 1.0, 1.0, True),
+        (50.0, 48.5, 1.0, 1.5, False),
+        (50.0, 50.75, 0.25, 0.75, False),
+        (None, None, 1.0, 0.0, True),
+        (None, 50.0, 1.0, math.inf, False),
+        (50.0, None, 1.0, math.inf, False),
+    ],
+)
+def test_a_difference_says_nothing_within_the_noise_or_below_the_last_decimal(
+    recorded: float | None,
+    again: float | None,
+    noise: float,
+    difference: float,
+    within: bool | None,
+) -> None:
+    number = retrained.Number("accuracy", recorded, again, least=0.5, noise=noise)
+    assert (number.difference, number.within) == (difference, within)
+    assert number.bound == pytest.approx(max(noise, 0.5), nan_ok=True)
+
+
+def test_numbers_outside_their_bounds_come_first_and_then_those_without_a_bound() -> None:
+    """Of numbers within theirs, the one that uses most of its bound; the seeds 49, 50 and 51 bound every measure."""
+    measures = ["knn_top1", "linear_top1", "transfer_top1", "norm"]
+
+    def measured(*values: float, seed: int = 0, **fields: Any) -> Record:
+        answers = [
+            answer(value, measure=name) for name, value in zip(measures, values, strict=False)
+        ]
+        return record(*answers, seed=seed, **fields)
+
+    recorded = measured(50.0, 50.0, 50.0, 50.0)
+    again = measured(50.5, 90.0, 51.0, 51.0, files=OTHER_WEIGHTS, environment=ELSEWHERE)
+    known = [measured(value, value, value, seed=at) for at, value in enumerate((49.0, 50.0, 51.0))]
+    found = retrained.compare(recorded, again, known)
+    of_probes = [one.words.split()[0] for one in found.numbers if " on " in one.words]
+    assert of_probes == ["linear_top1", "norm", "transfer_top1", "knn_top1"]
+    assert [one.within for one in found.numbers[:4]] == [False, None, True, True]

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from hypersphere.config import coordinates
+from hypersphere.config import plan as planning
 from hypersphere.config.study import read_selection, write_selection
 from hypersphere.errors import HypersphereError
 from hypersphere.statistics.selection import select
@@ -44,6 +45,20 @@ def test_an_arm_without_a_choice_is_named(
     world.write("s_tuning")
     with refused("papers/norms/paper.yaml", "studies.s", *arm):
         select(world.plan, "norms", "s")
+
+
+def test_nothing_is_selected_where_nothing_is_tuned_or_a_record_is_missing(
+    make_world: Make, refused: Refused
+) -> None:
+    untuned = {key: value for key, value in TUNED.items() if key != "tuned"}
+    untuned["seeds"] = {"confirmation": [0, 1], "again": [10, 11]}
+    world = make_world("laptop", paper={"variants": VARIANTS, "studies": {"s": untuned}})
+    with refused("papers/norms/paper.yaml", "studies.s"):
+        select(world.plan, "norms", "s")
+    world = make_world("laptop", paper={"variants": VARIANTS, "studies": {"s": TUNED}})
+    unrecorded = planning.make(world.root, {"evidence_only": True})
+    with refused("norms/s"):
+        select(unrecorded, "norms", "s")
 
 
 OF_LOSS, OF_LOGITS = "objective.temperature", "logits.temperature"

@@ -5,14 +5,14 @@ from collections.abc import Sequence
 import pytest
 from scipy import stats
 
-from hypersphere.config.coordinates import Position, ordered
+from hypersphere.config.coordinates import Position, in_order
 from hypersphere.config.difference import Change
 from hypersphere.statistics import worth
 from hypersphere.statistics.worth import Worth
 
 from .world import Make, World, at
 
-ABOUT: Position = ordered(
+ABOUT: Position = in_order(
     {"method": "simclr", "variant": "default", "dataset": "ten", "measure": "knn_top1"}
 )
 COLD, WARM, HOT = (70.0, 71.5, 72.0), (64.0, 63.0, 66.5), (60.0, 62.0, 61.0)
@@ -64,8 +64,8 @@ def test_other_values_of_the_setting_are_known_and_explain_nothing(world: World)
 
 def test_numbers_of_another_measure_or_reading_are_not_compared(world: World) -> None:
     changes = changed("0.5", "1.0")
-    assert worth.of_changes([world.plan], changes, ordered({**ABOUT, "measure": "norm"})) == []
-    assert worth.of_changes([world.plan], changes, ordered({**ABOUT, "epoch": 50})) == []
+    assert worth.of_changes([world.plan], changes, in_order({**ABOUT, "measure": "norm"})) == []
+    assert worth.of_changes([world.plan], changes, in_order({**ABOUT, "epoch": 50})) == []
     assert worth.of_changes([world.plan], changes, ABOUT) != []
 
 

@@ -19,10 +19,10 @@ from hypersphere.config import rules
 from hypersphere.config.artifacts import Protocol
 from hypersphere.config.cells import Cell, raw_pixels
 from hypersphere.config.coordinates import parse, text
-from hypersphere.config.file_names import MANIFEST
 from hypersphere.config.plan import Plan
 from hypersphere.config.records import UNDEFINED
 from hypersphere.exact.study import COLUMNS
+from hypersphere.file_names import MANIFEST
 from hypersphere.provenance import exact, pictures, tables
 from hypersphere.provenance.columns import TABLES, THEORY
 from hypersphere.statistics import exact_claims, judge, measure

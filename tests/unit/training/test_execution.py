@@ -17,7 +17,7 @@ from safetensors.torch import load_file
 from torch import Tensor
 
 from hypersphere.config.plan import Plan
-from hypersphere.config.project import Precision
+from hypersphere.config.project import Compile, Precision
 from hypersphere.config.run import Run
 from hypersphere.training import build, device, loop, optimisation
 from hypersphere.training.loop import Execution
@@ -160,15 +160,27 @@ def test_factors_are_rounded_to_tf32_where_a_run_asks_for_it_alone(
         assert switches == (expected, expected)
 
 
+ON_CARD = pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")
+
+
 @pytest.mark.long
+@pytest.mark.parametrize(
+    ("mode", "where"),
+    [
+        ("default", "cpu"),
+        pytest.param("default", "cuda", marks=ON_CARD),
+        pytest.param("reduce-overhead", "cuda", marks=ON_CARD),
+    ],
+)
 def test_a_compiled_encoder_trains_to_nearly_the_same_weights_and_repeats(
-    methods_plan: Plan, tmp_path: Path
+    methods_plan: Plan, tmp_path: Path, mode: Compile, where: str
 ) -> None:
     """Sums are rounded otherwise, so that weights differ by what float32 leaves open after eight steps."""
     run = of_method(methods_plan, "simclr")
-    execute(*run, tmp_path / "eager")
+    there = torch.device(where)
+    execute(*run, tmp_path / "eager", device=there)
     for name in ("compiled", "again"):
-        execute(*run, tmp_path / name, compiled=True)
+        execute(*run, tmp_path / name, device=there, compile=mode)
     eager, compiled, again = (
         load_file(tmp_path / name / ENCODER) for name in ("eager", "compiled", "again")
     )

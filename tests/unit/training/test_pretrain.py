@@ -28,11 +28,11 @@ from filelock import FileLock
 from hypersphere import files
 from hypersphere.command import cli, preview
 from hypersphere.config import plan as planning
-from hypersphere.config.file_names import MANIFEST
 from hypersphere.config.plan import Plan
 from hypersphere.config.run import Run
 from hypersphere.datasets import store
 from hypersphere.errors import HypersphereError
+from hypersphere.file_names import MANIFEST
 from hypersphere.provenance import digests, state, stop
 from hypersphere.provenance.manifest import check_files, check_run
 from hypersphere.training import checkpoint, loop

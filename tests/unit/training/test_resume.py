@@ -14,8 +14,8 @@ from safetensors import SafetensorError
 from safetensors.torch import save_file
 from torch import Tensor
 
-from hypersphere.config.file_names import RESUME
 from hypersphere.config.plan import Plan
+from hypersphere.file_names import RESUME
 from hypersphere.provenance import stop
 from hypersphere.training import checkpoint, loop
 from hypersphere.training.weights import snapshot_names

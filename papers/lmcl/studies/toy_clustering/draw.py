@@ -85,8 +85,8 @@ def _accuracy_cells(claim: dict[Hashable, Any], trials: dict[Hashable, Any]) -> 
 
 def _gain_cells(claim: dict[Hashable, Any]) -> list[str]:
     """Published, ours with its interval and p, verdict."""
-    theirs = words.signed(claim["reported"], 1)
-    ours = words.signed(claim["measured"], 1)
+    theirs = words.with_sign(claim["reported"], 1)
+    ours = words.with_sign(claim["measured"], 1)
     interval = words.interval(
         float(claim["low"]),
         float(claim["high"]),
@@ -103,7 +103,7 @@ def _mean_and_std(row: dict[Hashable, Any]) -> str:
 
 def _gain_with_interval(row: dict[Hashable, Any]) -> str:
     interval = words.interval(row["low"], row["high"], 1, ACCURACY)
-    return f"{words.signed(row['gain'], 1)} {interval}"
+    return f"{words.with_sign(row['gain'], 1)} {interval}"
 
 
 def table1_sensitivity(table: pd.DataFrame, claims: pd.DataFrame) -> Layout:

@@ -27,7 +27,7 @@ def binomial_floor(table: pd.DataFrame, claims: pd.DataFrame) -> Layout:
         "Median floor (points)": [words.number(floor, 2) for floor in table["floor"]],
         "Effects": table["effects"],
         "within 1.96 errors": table["within"],
-        "Furthest (errors)": [words.signed(errors, 1) for errors in table["furthest"]],
+        "Furthest (errors)": [words.with_sign(errors, 1) for errors in table["furthest"]],
         "beyond": table["effects"] - table["within"],
         "beyond by chance": table["by_chance"].map("{:.1f}".format).where(has_effects, "–"),
         "p of as many": table["p_as_many"].map("{:.2g}".format).where(has_effects, "–"),

@@ -28,7 +28,7 @@ def numbers(points: Points) -> str:
 def notes(points: Points) -> tuple[str, ...]:
     quantiles = points.table("distribution")["quantile"]
     levels = counted(quantiles.nunique(), "quantile")
-    measured = noted.measured(points)
+    measured = noted.measures_in_full(points)
     text = f"Lines: the share at or below each value of {measured}, of {_subjects(points)}"
     return noted.of(points, f"{text}: {levels} of each run, a line for each seed.")
 
@@ -41,11 +41,11 @@ def _subjects(points: Points) -> str:
 
 def draw(points: Points) -> Figure:
     """A panel for each combination of a point of ``panels`` and one of ``rows``, with lines for each point of ``x``."""
-    columns = len(points.measured("panels"))
+    columns = len(points.measured_points("panels"))
     most = max(2, min(3, columns))
     rows = panels.arrange(points.combinations("rows", "panels"), most)
     legend, looks = {}, []
-    for at, x in enumerate(points.measured("x")):
+    for at, x in enumerate(points.measured_points("x")):
         look = {
             "color": style.nth(style.COLOURS, at),
             "linestyle": style.nth(style.DASHES, at),

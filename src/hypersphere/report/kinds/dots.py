@@ -26,11 +26,11 @@ numbers = Points.means
 
 def notes(points: Points) -> tuple[str, ...]:
     """What dots, rings and intervals are, and which cells have no effect to draw."""
-    measured = noted.measured(points)
+    measured = noted.measures_in_full(points)
     shown = f"{measured}, {noted.over(points)}"
     if not points.artifact.baseline:
         text = f"Dots: {shown}{_interval(points)}."
-        return noted.of(points, text, noted.published(points, "Rings repeat"))
+        return noted.of(points, text, noted.published_source(points, "Rings repeat"))
     text = f"Differences from the baseline in {shown}"
     if noted.several(points):
         confidence = words.confidence(points.config)
@@ -53,7 +53,7 @@ def _interval(points: Points) -> str:
 def _sections(points: Points) -> dict[str, list[tuple[str, Point]]]:
     """Names and cells for each point of ``rows`` and of ``panels``, by its name. Of means, only those that were run."""
     keys = panels.keys(points, ("panels", "rows"))
-    lines = points.axis("x") if points.artifact.baseline else points.measured("x")
+    lines = points.axis("x") if points.artifact.baseline else points.measured_points("x")
     names = [points.name_of(x, "x") for x in lines]
     sections = {}
     for point in points.combinations("rows", "panels"):

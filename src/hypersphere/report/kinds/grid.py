@@ -40,7 +40,7 @@ numbers = Points.means
 
 def notes(points: Points) -> tuple[str, ...]:
     """What squares are, the range of each control (``untrained encoder 84.5 to 90.5``), and what is in parentheses."""
-    squares = f"{noted.measured(points)}, {noted.over(points)}"
+    squares = f"{noted.measures_in_full(points)}, {noted.over(points)}"
     text = f"Squares: {squares}. All panels share one colour scale."
     by_kind = defaultdict(list)
     for control in points.controls:
@@ -51,16 +51,16 @@ def notes(points: Points) -> tuple[str, ...]:
         ends = dict.fromkeys((own[0].mean_text, own[-1].mean_text))
         levels = " to ".join(ends)
         controls.append(f"{words.CONTROLS[kind]} {levels}")
-    printed = noted.published(points, "In parentheses: the numbers of")
+    printed = noted.published_source(points, "In parentheses: the numbers of")
     listed = f"Controls: {'; '.join(controls)}." if controls else ""
     return noted.of(points, text, listed, printed)
 
 
 def draw(points: Points) -> Figure:
     """A heat map for each panel, with as many in a row as leave room for the numbers."""
-    wide = len(points.measured("columns"))
-    high = len(points.measured("rows"))
-    combinations = points.measured("panels")
+    wide = len(points.measured_points("columns"))
+    high = len(points.measured_points("rows"))
+    combinations = points.measured_points("panels")
     with_room = int(figures.WIDTH / (SQUARE * wide + BESIDE))
     most = max(1, min(len(combinations), with_room, 3))
     rows = panels.arrange(combinations, most)

@@ -67,12 +67,12 @@ numbers = Points.means
 def notes(points: Points) -> tuple[str, ...]:
     levels = " and ".join(_levels(points).values())
     level_lines = f"; horizontal lines: {levels}" if levels else ""
-    lines = f"{noted.over(points)}{_spread(points)}{level_lines}"
-    text = f"Shown: {noted.measured(points)}. Lines: {lines}."
-    return noted.of(points, text, noted.published(points, "Hollow markers repeat"))
+    lines = f"{noted.over(points)}{_what_is_spread(points)}{level_lines}"
+    text = f"Shown: {noted.measures_in_full(points)}. Lines: {lines}."
+    return noted.of(points, text, noted.published_source(points, "Hollow markers repeat"))
 
 
-def _spread(points: Points) -> str:
+def _what_is_spread(points: Points) -> str:
     """What is drawn of the spread over seeds: bands, or single runs."""
     several = [cell for cell in points.every if cell.count("n") > 1]
     banded = list(map(_is_banded, several))
@@ -112,19 +112,19 @@ def draw(points: Points) -> Figure:
             f"Not drawn: no line has two values at this scale. The numbers are in {points.name}.csv"
         )
         frame = panels.frame(points, text)
-        figure, _ = figures.framed(frame, figures.WIDTH, 0.1)
+        figure, _ = figures.figure_in_frame(frame, figures.WIDTH, 0.1)
         return figure
     of_panels, of_lines, most = "panels", "lines", 3
     if _has_too_many_lines(points, every):
         of_panels, of_lines, most = "lines", "panels", 4
-    rows = panels.arrange(points.measured(of_panels), most)
+    rows = panels.arrange(points.measured_points(of_panels), most)
     inches = panels.width(rows)
     x = panels.ticks(points, "x")
     slant = not x.places and panels.in_lines(x.names, inches)[1]
     height = PANEL * len(rows) + (1.0 if slant else 0.4)
-    looks = _looks(points.measured(of_lines))
+    looks = _looks(points.measured_points(of_lines))
     pretrainings = noted.over(points, "pretrainings")
-    text = f"{noted.measures(points)}. Lines: {pretrainings}{_spread(points)}"
+    text = f"{noted.measures(points)}. Lines: {pretrainings}{_what_is_spread(points)}"
     figure, _, drawn = panels.drawing(
         points,
         rows,
@@ -165,7 +165,7 @@ def _has_too_many_lines(points: Points, cells: np.ndarray[Any, Any]) -> bool:
     was_run = np.vectorize(lambda cell: cell.was_run, otypes=[bool])
     lines = was_run(cells).any(axis=2)
     most = lines.sum(axis=1).max()
-    of_measures = "measure" in words.varying(points.measured("panels"))
+    of_measures = "measure" in words.varying(points.measured_points("panels"))
     return bool(most > MOST >= len(cells)) and not of_measures
 
 
@@ -196,7 +196,7 @@ def _legend(
 ) -> dict[str, Line2D]:
     """Entries of the legend: every line, the controls, and the published numbers."""
     entries = {}
-    lines = points.measured(of_lines)
+    lines = points.measured_points(of_lines)
     for line, look in zip(lines, looks, strict=True):
         if not line:  # each panel has one line, which its heading names
             continue

@@ -98,7 +98,7 @@ def draw(points: Points) -> Figure:
         inches,
         height_ratios=heights,
     )
-    stack = png.read(points.checked("pictures.png"))
+    stack = png.read(points.checked_file("pictures.png"))
     for panel in drawn:
         cell = points.at(panel.point)
         grids[cell.text].draw(panel.axis, stack, inches)

@@ -40,10 +40,11 @@ def notes(points: Points) -> tuple[str, ...]:
     images = "all test images"
     if noted.several(points):
         images += " of all seeds"
+    measured = noted.measures_in_full(points)
     text = (
         "Dots: single test images of one pretraining, on a map of the whole sphere about their mean direction, in "
         "Lambert's projection, which keeps areas; inside the inner circle: the nearer half of the sphere. Colours: "
-        f"classes. A rotation of the sphere means nothing. Above each map: {noted.measured(points)}, over {images}; "
+        f"classes. A rotation of the sphere means nothing. Above each map: {measured}, over {images}; "
         "0: one direction, 1: directions that cancel out."
     )
     return noted.of(points, text)
@@ -57,7 +58,7 @@ def draw(points: Points) -> Figure:
     )
     high = min(LARGEST, (figures.WIDTH - BESIDE) / len(columns)) + ABOVE
     height = high * len(rows) + LEGEND
-    figure, part = figures.framed(panels.frame(points, subtitle), figures.WIDTH, height)
+    figure, part = figures.figure_in_frame(panels.frame(points, subtitle), figures.WIDTH, height)
     axes = part.subplots(len(rows), len(columns), squeeze=False)
     dots = points.by_cell("points")
     for (down, right), axis in np.ndenumerate(axes):

@@ -24,9 +24,9 @@ def draw(context: Context) -> Figure:
     if drawing.finding:
         title, subtitle = drawing.finding, f"{title}. {subtitle}"
     frame = figures.Frame(
-        title, subtitle, studies.SIZE_NOTICE + _repeats(studies.computed(context))
+        title, subtitle, studies.SIZE_NOTICE + _repeats(studies.computed_table(context))
     )
-    figure, part = figures.framed(frame, *drawing.size)
+    figure, part = figures.figure_in_frame(frame, *drawing.size)
     drawing.draw(part)
     return figure
 

@@ -23,7 +23,7 @@ numbers = Points.means
 
 def draw(points: Points) -> Grid:
     """Headings, rows, and below them a line for each control, and for each dataset or reading in which rows differ."""
-    rows = points.measured("rows")
+    rows = points.measured_points("rows")
     groups = words.together(words.varying(rows))
     corner = []
     for first, *_ in groups:
@@ -95,7 +95,7 @@ def _printed_difference(cell: Point) -> str:
     ours, baseline = cell.claim.reported, cell.printed_baseline.reported
     if ours is None or baseline is None:
         return ""
-    return words.signed(ours - baseline, cell.measure.decimals)
+    return words.with_sign(ours - baseline, cell.measure.decimals)
 
 
 def _head(
@@ -106,7 +106,7 @@ def _head(
     Below the latter stands, as ``on CIFAR-10``, what the published numbers are of, if that is not what was measured.
     """
     rows: list[tuple[Head, ...]] = []
-    axis = points.measured("columns")
+    axis = points.measured_points("columns")
     spans = [1 + is_published for is_published in published]
     outer: list[tuple[str, ...]] = [()] * len(axis)
     for keys in words.together(words.varying(axis)):
@@ -140,7 +140,7 @@ def _on_other_data(points: Points, column: Sequence[Point]) -> str:
 
 def notes(points: Points) -> tuple[str, ...]:
     cells = points.every
-    cell = noted.measured(points)
+    cell = noted.measures_in_full(points)
     if not any("epoch" in one.coordinates for one in cells):
         cell += " at the last epoch"
     spread = "one pretraining each (n = 1, in parentheses)"
@@ -154,7 +154,7 @@ def notes(points: Points) -> tuple[str, ...]:
         marks = "Low power: too few degrees of freedom."
     baseline = points.artifact.baseline
     if baseline is not None:
-        cell_of_baseline = coordinates.ordered(baseline)
+        cell_of_baseline = coordinates.in_order(baseline)
         other = words.point(points.paper, cell_of_baseline, baseline)
         text += f"; below it, the difference from {other}, all else equal"
         if any("[" in one.difference for one in cells):
@@ -168,5 +168,5 @@ def notes(points: Points) -> tuple[str, ...]:
     if controls:
         dagger = FLOORED.strip()
         marks += f" {dagger} not shown to be above the {controls}."
-    published = noted.published(points, "The published column repeats", beside_others=True)
+    published = noted.published_source(points, "The published column repeats", beside_others=True)
     return noted.of(points, f"{text}.", marks, published)

@@ -20,6 +20,7 @@ from hypersphere.datasets.types import CLASS, TRAIN
 from hypersphere.training import loop
 from hypersphere.training.checkpoint import Progress
 from hypersphere.training.loop import Execution
+from hypersphere.transfer import send
 
 if TYPE_CHECKING:  # a run depends on a dataset's bytes, and not on the code that prepared it
     from hypersphere.datasets.store import Prepared, PreparedSplit
@@ -100,10 +101,10 @@ class Views:
     def views(self, index: Int[Tensor, "n"]) -> Float[Tensor, "v n 3 h w"]:
         """Views of these images, values in [0, 1]. Draws stay on the CPU."""
         if self.resident is not None:
-            pixels = self.resident[index.to(self.device)]
+            pixels = self.resident[send(index, self.device)]
         else:
             assert self.stored is not None
             # in the file's order, for the disk's sake
             places, back = np.unique(index.numpy(), return_inverse=True)
-            pixels = torch.from_numpy(self.stored[places][back]).to(self.device)
+            pixels = send(torch.from_numpy(self.stored[places][back]), self.device)
         return make_views(pixels, self.draws.take(index), self.run.branches)

@@ -136,7 +136,7 @@ class Made(Runs):
     def draw(self, name: str) -> Figure:
         paper = self.plan.config.papers[PAPER]
         kind = importlib.import_module(f"hypersphere.report.kinds.{paper.artifacts[name].draw}")
-        with style.applied():
+        with style.house_style():
             return kind.draw(Points(self.results, paper, name))
 
 

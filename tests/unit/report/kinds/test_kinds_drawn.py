@@ -175,7 +175,7 @@ def test_with_one_pretraining_nothing_is_said_of_several(measured: Any, tmp_path
 
 @pytest.mark.parametrize("name", FIGURES[:-1])
 def test_no_text_is_small_or_cut_off_or_upon_another(figure: Any, name: str) -> None:
-    with style.applied():
+    with style.house_style():
         legible.check(figure(name), least=8)
 
 

@@ -23,7 +23,7 @@ RELEASED = configured("paper")
 
 def words(context: Context) -> list[str]:
     """Title, subtitle and small line of the drawing."""
-    with style.applied():
+    with style.house_style():
         figure = study_figure.draw(context)
     return [text.get_text().replace("\n", " ") for text in figure.texts]
 
@@ -48,14 +48,14 @@ def test_a_drawing_has_its_subject_as_title_or_its_finding_and_the_studys_own_cs
         draw, "sketch", lambda table: plain(table)._replace(finding=f"Of {len(table)} steps")
     )
     assert words(context) == ["Of 3 steps", "A sketch. Halves by step", small]
-    table = studies.computed(context)
+    table = studies.computed_table(context)
     for column, repeats, said in (
         ("n", [8, 6, 1], " n = 8 seeds."),
         ("trials", 20, " n = 20 trials."),
         ("n", 1, ""),
     ):
         given = table.assign(**{column: repeats})
-        monkeypatch.setattr(studies, "computed", lambda _, given=given: given)
+        monkeypatch.setattr(studies, "computed_table", lambda _, given=given: given)
         assert words(context)[2] == small + said
 
 

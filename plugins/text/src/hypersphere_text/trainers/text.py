@@ -19,6 +19,7 @@ from hypersphere.methods.base import Method
 from hypersphere.training import loop, work
 from hypersphere.training.checkpoint import Progress
 from hypersphere.training.loop import Execution
+from hypersphere.transfer import send
 
 if TYPE_CHECKING:
     from hypersphere.datasets.store import Prepared
@@ -66,4 +67,4 @@ class Neighbours:
 
     def views(self, index: Int[Tensor, "n"]) -> Int[Tensor, "2 n L"]:
         """The sentences of these pairs, then their neighbours."""
-        return self.tokens[index.to(self.tokens.device)].transpose(0, 1)
+        return self.tokens[send(index, self.tokens.device)].transpose(0, 1)

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from hypersphere.config.rules import GRADES, RUNGS, SHORTCOMINGS, Rung, load_certainty
-from hypersphere.statistics import certainty
+from hypersphere.config.certainty import GRADES, RUNGS, SHORTCOMINGS, Rung, load_certainty
+from hypersphere.statistics import shortcomings
 
 from ...golden.released import ROOT
 
@@ -55,4 +55,4 @@ def test_grades_at_their_borders(
 ) -> None:
     """The grades of DESIGN: high from five runs at the published setting, low from five on the named images."""
     row = measured(**changed)
-    assert RULES.of(rung, certainty.of_encoders(row, stand_in, RULES.enough_runs))[0] == grade
+    assert RULES.of(rung, shortcomings.of_encoders(row, stand_in, RULES.enough_runs))[0] == grade

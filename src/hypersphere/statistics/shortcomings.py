@@ -1,13 +1,10 @@
-"""Certainty: which shortcomings a claim's evidence has.
-
-config/certainty.yaml says to what grade each shortcoming lowers the certainty; ``Certainty`` of config/rules.py
-applies it.
-"""
+"""Which shortcomings a claim's evidence has. config/certainty.py says to what grade each lowers the certainty."""
 
 from collections.abc import Mapping
 from typing import Any
 
-from hypersphere.config.rules import Answer, Rung, Shortcoming, Verdict
+from hypersphere.config.certainty import Rung, Shortcoming
+from hypersphere.config.rules import Answer, Verdict
 
 HELD = (Verdict.NO_COUNTEREXAMPLE, Verdict.NO_COUNTEREXAMPLE_ERRATUM)
 """The verdicts on a statement for which random draws found no counterexample."""
