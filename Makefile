@@ -124,6 +124,7 @@ test-long: ready ## tests of half a minute or more each, and all of whole pipeli
 	@pytest -n 2 --dist worksteal -m "long and not tools"
 
 test-tools: ready ## how Snakemake, Slurm, DVC, conda, .ci/run and a browser behave
+	@uv pip install --quiet --no-config --python $(BIN)/python --target .venv/formats --group formats
 	@pytest -n 2 --dist worksteal -m tools
 
 test-results: ready ## whether what `make reproduce` made is sound: every method learns, every figure is legible

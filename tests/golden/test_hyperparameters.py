@@ -1,46 +1,27 @@
 """At the published scale every run has the hyperparameters that its document prints (hyperparameters.csv).
 
-A row selects cells of the paper's printed artifacts: by artifact, method, variant and dataset, each a list divided by
-spaces (empty: all), and by further coordinates (``setting``). ``path`` is a field of the cell's run, or one of these:
+A row selects cells of the paper's printed artifacts (config/hyperparameters.py). ``path`` is a field of the cell's run,
+or one of these:
 ``schedule.warmup_epochs``; ``probe.k`` and so on, a parameter of its protocol; ``epoch`` and other readings, a
 coordinate; ``simulations.MODULE.NAME``, a constant of an exact study. Where our setting is another one, ``ours`` has
-it, and ``reading`` says why: errata, or a reason that begins with "ours:". A row without an artifact speaks of the
-paper's default: cells whose artifact varies the field itself are not meant.
+it, and ``reading`` says why: errata, or a reason that begins with "ours:".
 """
 
-import csv
 import importlib
 import re
 from collections import Counter
 from functools import cache
-from typing import NamedTuple
 
 import pytest
 
-from hypersphere.config import coordinates
-from hypersphere.config.cells import Cell
+from hypersphere.config import coordinates, hyperparameters
 from hypersphere.config.claims import PRINTED
-from hypersphere.config.coordinates import IDENTITY, Scalar
+from hypersphere.config.coordinates import Scalar
 from hypersphere.config.errata import load_errata
+from hypersphere.config.hyperparameters import Hyperparameter as Row
 
 from .published import equal, fields, printed_cells, value
 from .released import ROOT, configured
-
-
-class Row(NamedTuple):
-    """One printed hyperparameter: the document, and the columns of its hyperparameters.csv."""
-
-    paper: str
-    artifact: str
-    method: str
-    variant: str
-    dataset: str
-    setting: str
-    path: str
-    printed: str
-    ours: str
-    reading: str
-    source: str
 
 
 def expected(row: Row) -> Scalar:
@@ -50,23 +31,8 @@ def expected(row: Row) -> Scalar:
 
 @cache
 def rows() -> tuple[Row, ...]:
-    listed = []
-    for file in sorted((ROOT / "papers").glob("*/hyperparameters.csv")):
-        with file.open(newline="", encoding="utf-8") as handle:
-            listed += [Row(file.parent.name, **line) for line in csv.DictReader(handle)]
-    return tuple(listed)
-
-
-def is_meant(row: Row, cell: Cell) -> bool:
-    """Whether a row speaks of a cell."""
-    point = cell.coordinates
-    if cell.artifact not in row.artifact.split() if row.artifact else row.path in point:
-        return False
-    if any(getattr(row, key) and point[key] not in getattr(row, key).split() for key in IDENTITY):
-        return False
-    return all(
-        point.get(key) == one for key, one in coordinates.parse(row.setting, row.path).items()
-    )
+    files = sorted((ROOT / "papers").glob(f"*/{hyperparameters.FILE}"))
+    return tuple(row for file in files for row in hyperparameters.load(file.parent))
 
 
 def wrong(row: Row) -> list[str]:
@@ -75,9 +41,7 @@ def wrong(row: Row) -> list[str]:
         module, _, name = row.path.rpartition(".")
         constant = getattr(importlib.import_module(f"papers.{row.paper}.{module}"), name)
         return [] if equal(constant, expected(row)) else [f"{row.path} is {constant}"]
-    found = [
-        (cell, value(cell, row.path)) for cell in printed_cells(row.paper) if is_meant(row, cell)
-    ]
+    found = [(cell, value(cell, row.path)) for cell in printed_cells(row.paper) if row.is_of(cell)]
     if row.path.startswith("probe."):  # a table may show numbers of several protocols
         found = [(cell, one) for cell, one in found if one is not None]
     if not found:

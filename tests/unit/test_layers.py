@@ -17,7 +17,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("exact",),
     ("statistics",),
     ("report", "judging", "certificate"),
-    ("command", "testing"),
+    ("command", "results", "testing"),
 )
 LEVEL = {folder: level for level, folders in enumerate(LAYERS) for folder in folders}
 

@@ -30,6 +30,7 @@ CANNOT = (
         "hypersphere release",
         "hypersphere store",
         "hypersphere retrain",
+        "hypersphere differs",
         "make site",
     ),
     *("make verify RERUN", "hypersphere verify", "hypersphere audit"),

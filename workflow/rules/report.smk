@@ -39,6 +39,8 @@ rule write_report:
             "ladder.csv",
             "criteria.csv",
             "findings.csv",
+            "numbers.tex",
+            "datapackage.json",
             "manifest.json",
         ),
         FRONT,

@@ -7,6 +7,7 @@ its options. It imports what it needs when it runs, so that ``hypersphere plan``
 import argparse
 import importlib
 import math
+import os
 import sys
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
@@ -23,6 +24,7 @@ from hypersphere.config.artifacts import Studied
 from hypersphere.config.claims import why_not_made
 from hypersphere.config.plan import BatchOfRuns, Plan
 from hypersphere.config.project import HOW_MANY, PAPERS, Config, Scale, Settings, load, scale_names
+from hypersphere.config.root import project_root
 from hypersphere.config.run import Run, read
 from hypersphere.config.validation import DocumentName, Strict, check_name, not_one_of, validate
 from hypersphere.errors import DamagedError, HypersphereError
@@ -52,6 +54,8 @@ AS_PLANNED = "take the plan that Snakemake wrote for its jobs, if it is of these
 EXAMPLE = CHECKOUT / "examples" / "mine"
 """A paper that ``new-paper`` writes under another name."""
 
+SCHEMAS = "../../config/schemas"
+"""Where the files of that paper say that the JSON schemas are, seen from its folder."""
 WRITTEN = (".yaml", ".csv", ".py")
 """The endings of the files that it writes."""
 
@@ -132,6 +136,8 @@ def first_look(plan: Plan, minutes: float) -> None:
 
 
 def new_paper(config: Config, name: str, parent: Path | None) -> None:
+    from hypersphere.config import json_schema
+
     validate(Named, {"name": name}, "new-paper")
     for what, words in reserved_names(config).items():
         if same := namesake(name, words):
@@ -143,10 +149,12 @@ def new_paper(config: Config, name: str, parent: Path | None) -> None:
     if same := namesake(name, [path.name for path in parent.glob("*")]):
         raise HypersphereError(f"new-paper: {parent / same}: exists")
     folder = parent / name
+    schemas = os.path.relpath(config.root / json_schema.FOLDER, folder)
     with files.replacing(folder, folder=True) as made:
         for file in sorted(EXAMPLE.rglob("*.*")):
             if file.suffix in WRITTEN:
                 text = files.read_text(file).replace(EXAMPLE.name, name)
+                text = text.replace(SCHEMAS, schemas)
                 files.write_text(made / file.relative_to(EXAMPLE), text)
     setting = f" 'SET=papers=[{folder.resolve()}]'" if parent else ""
     print(f"wrote {folder}; next: make reproduce ONLY={name}{setting}")
@@ -512,16 +520,6 @@ def on_project(command: str, as_planned: bool, **options: Any) -> None:
     plan_of = plan_file.load if as_planned else planning.of
     subject = config if COMMANDS[command].get("of") == "config" else plan_of(config)
     function_of(command)(subject, **options)
-
-
-def project_root(current: Path) -> Path:
-    """The folder of the project that a folder is in."""
-    for folder in (current, *current.parents):
-        if (folder / "config" / "config.yaml").is_file():
-            return folder
-    raise HypersphereError(
-        f"{current}: neither this folder nor one above it holds config/config.yaml"
-    )
 
 
 def check_own_code(root: Path) -> None:

@@ -1,11 +1,13 @@
 """One reproducible zip of sources, evidence and results, for an archive such as Zenodo or for an evaluation committee.
 
-In it, below one folder: all files of the commit, the results of one scale that manifests list, and ``SHA256SUMS``, by
-which `sha256sum -c` checks what was unpacked. `git archive` writes the commit, whose id is the zip's comment. Equal
-contents give equal bytes: names are sorted, times are those of the commit, and nothing tells which machine packed it.
+In it, below one folder: all files of the commit, the results of one scale that manifests list, their description as an
+RO-Crate (``crate.py``), and ``SHA256SUMS``, by which `sha256sum -c` checks what was unpacked. `git archive` writes the
+commit, whose id is the zip's comment. Equal contents give equal bytes: names are sorted, times are those of the commit,
+and nothing tells which machine packed it.
 """
 
 import hashlib
+import json
 import os
 import subprocess
 import sys
@@ -17,10 +19,13 @@ from filelock import FileLock, Timeout
 
 from hypersphere import files
 from hypersphere.config import citation
+from hypersphere.config.citation import Citation
 from hypersphere.config.plan import Plan
 from hypersphere.errors import HypersphereError, in_one_line
-from hypersphere.provenance import contents
+from hypersphere.provenance import contents, crate
 
+SUMS = "SHA256SUMS"
+"""The file with the checksum of every other file of the archive."""
 MENDING = "; `make mend` makes it again, then pack again"
 
 
@@ -43,7 +48,7 @@ def pack(plan: Plan, weights: bool = False) -> Path:
     try:
         with lock.acquire(timeout=0):
             files.sweep(root, f"{target.name}*")  # what a killed one left
-            _write(plan, target, folder, weights)
+            _write(plan, target, cited, weights)
     except Timeout:
         raise HypersphereError(
             f"{target}: another process is packing an archive here; wait for it"
@@ -71,15 +76,17 @@ def _results(plan: Plan, weights: bool) -> dict[Path, str]:
     return dict(sorted(checksums.items()))
 
 
-def _write(plan: Plan, target: Path, folder: str, weights: bool) -> None:
+def _write(plan: Plan, target: Path, cited: Citation, weights: bool) -> None:
     root = plan.config.root
+    folder = target.stem
     for line in git(root, "status", "--porcelain").splitlines():
         raise HypersphereError(
             f"{root / line[3:]}: differs from the commit; commit or undo it, then pack again"
         )
     results = _results(plan, weights)
-    committed = int(git(root, "log", "-1", "--format=%ct"))
-    time = datetime.fromtimestamp(committed, UTC).timetuple()[:6]
+    commit, seconds = git(root, "log", "-1", "--format=%H %ct").split()
+    committed = datetime.fromtimestamp(int(seconds), UTC)
+    time = committed.timetuple()[:6]
     beside = target.with_name(f"{target.name}.sha256")
     with files.replacing(target) as temporary:
         output = f"--output={temporary.resolve()}"
@@ -96,12 +103,17 @@ def _write(plan: Plan, target: Path, folder: str, weights: bool) -> None:
 
             for path, checksum in results.items():
                 add(path.relative_to(root).as_posix(), _checked_bytes(path, checksum))
+            packed = {name.removeprefix(f"{folder}/") for name in archive.namelist()}
+            packed.add(SUMS)
+            results_folder = plan.config.results.relative_to(root).as_posix()
+            about = crate.metadata(packed, cited, results_folder, commit, committed)
+            add(crate.FILE, f"{json.dumps(about, indent=1, sort_keys=True)}\n".encode())
             sums = ""
             for name in archive.namelist():
                 if not name.endswith("/"):
                     checksum = hashlib.sha256(archive.read(name)).hexdigest()
                     sums += f"{checksum}  {name.removeprefix(f'{folder}/')}\n"
-            add("SHA256SUMS", sums.encode())
+            add(SUMS, sums.encode())
         beside.unlink(missing_ok=True)  # an older archive's checksum must not outlive it
     files.write_text(beside, f"{files.sha256(target)}  {target.name}\n")
 

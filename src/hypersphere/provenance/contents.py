@@ -11,7 +11,7 @@ from hypersphere import files
 from hypersphere.config import records
 from hypersphere.config.plan import Plan
 from hypersphere.file_names import MANIFEST
-from hypersphere.provenance import markers
+from hypersphere.provenance import datapackage, markers
 
 
 def manifests(plan: Plan, weights: bool) -> list[Path]:
@@ -44,12 +44,18 @@ def checksums_of(manifest: Path) -> dict[Path, str]:
 
 
 def checksums_of_records(plan: Plan) -> dict[Path, str]:
-    """The tables of records in a results folder, which say themselves whether they are whole, each with its sha256."""
+    """The tables of records in a results folder, which say themselves whether they are whole, each with its sha256.
+
+    With them goes their description, which records of an earlier version lack.
+    """
     folder = plan.config.results / records.FOLDER
     paths = [folder / f"{name}.csv" for name in records.TABLES]
     if not any(path.is_file() for path in paths):
         return {}
     records.read_folder(folder, plan.config.scale_name, plan.config.scale.level)
+    described = folder / datapackage.FILE
+    if described.is_file():
+        paths.append(described)
     return {path: files.sha256(path) for path in paths}
 
 

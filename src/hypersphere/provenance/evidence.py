@@ -19,6 +19,7 @@ from hypersphere.config.records import How, Measurement, Record, TextRow
 from hypersphere.config.run import Run
 from hypersphere.config.validation import not_one_of, read_table, validate
 from hypersphere.errors import HypersphereError
+from hypersphere.provenance import datapackage
 from hypersphere.provenance.manifest import check_evaluation, check_run
 from hypersphere.provenance.tables import EVALUATION
 
@@ -154,6 +155,7 @@ def add(
         records.check_together(folder, [*there.values(), *new])
         if changed or counted:
             _write(folder, tables)
+            files.write_json(folder / datapackage.FILE, datapackage.of_records(scale))
         return changed
 
 

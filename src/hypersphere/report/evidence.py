@@ -25,6 +25,8 @@ class Evidence(NamedTuple):
 
 SEALED_TOGETHER = {"claims": columns.KNOWN, "ladder": columns.LADDER, "criteria": columns.CRITERIA}
 """Tables of one manifest."""
+OF_REPORT = {**SEALED_TOGETHER, "findings": columns.FINDINGS}
+"""All tables of the report."""
 
 
 def read(root: Path) -> Evidence:

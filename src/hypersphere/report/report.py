@@ -3,22 +3,43 @@
 from pathlib import Path
 
 from hypersphere.config.project import Config
-from hypersphere.files import write_text
-from hypersphere.provenance import columns, tables
-from hypersphere.report import article, evidence, findings, forest, front, html, our_studies, page
-from hypersphere.report.evidence import REPORT, Evidence
+from hypersphere.files import write_json, write_text
+from hypersphere.provenance import columns, datapackage, tables
+from hypersphere.report import (
+    article,
+    evidence,
+    findings,
+    forest,
+    front,
+    html,
+    latex,
+    our_studies,
+    page,
+)
+from hypersphere.report.evidence import OF_REPORT, REPORT, Evidence
 from hypersphere.report.page import Page
 from hypersphere.report.proofs import Proofs
 from hypersphere.statistics import best_evidence, judged_records
 
+TITLE = "What is known of every claim"
+KEYS = {"claims": "id", "findings": "id"}
+"""The columns that name the rows of tables."""
+
 
 def build(config: Config) -> None:
-    """Write claims.csv, ladder.csv, criteria.csv and findings.csv, and then the page and the article that show them."""
+    """Write claims.csv, ladder.csv, criteria.csv, findings.csv and numbers.tex, and then the page and the article.
+
+    The page and the article show the tables.
+    """
     folder = config.root / REPORT
     known, _ = best_evidence.of_project(config)
     answered = findings.table_of(config, known, judged_records.of_studies(config.root))
     tables.write(folder, {"findings": (answered, columns.FINDINGS)})
-    article.build(config, write(config, evidence.read(config.root), folder), folder)
+    described = datapackage.of_tables(folder, "report", TITLE, OF_REPORT, KEYS)
+    write_json(folder / datapackage.FILE, described)
+    found = evidence.read(config.root)
+    write_text(folder / latex.FILE, latex.build(found.claims))
+    article.build(config, write(config, found, folder), folder)
 
 
 def write(config: Config, found: Evidence, folder: Path) -> Page:

@@ -145,10 +145,11 @@ def test_it_holds_the_commit_the_results_and_their_description(plan: Plan) -> No
         ["git", "ls-files"], cwd=plan.config.root, capture_output=True, text=True, check=True
     )
     packed = names(path)
-    assert packed == {*listed.stdout.split(), *results_in(plan, "runs"), "SHA256SUMS"}
+    about = {"SHA256SUMS", "ro-crate-metadata.json"}
+    assert packed == {*listed.stdout.split(), *results_in(plan, "runs"), *about}
     assert packed > {f"results/tiny/{name}" for of in LISTED.values() for name in of}  # the control
     heavy = names(archive.pack(plan, weights=True))
-    assert heavy == {*listed.stdout.split(), *results_in(plan), "SHA256SUMS"}
+    assert heavy == {*listed.stdout.split(), *results_in(plan), *about}
     assert {Path(name).name for name in heavy - packed} >= {
         "encoder.safetensors",
         "run.yaml",
