@@ -8,6 +8,7 @@ from typing import Any
 import pandas as pd
 
 from hypersphere import files
+from hypersphere.config import cells as config_cells
 from hypersphere.config import coordinates, records
 from hypersphere.config.artifacts import Measured
 from hypersphere.config.cells import (
@@ -16,11 +17,7 @@ from hypersphere.config.cells import (
     PIXELS,
     UNTRAINED,
     Cell,
-    MadeCell,
-    ProbedCell,
     control,
-    is_made,
-    is_probed,
     on_pixels,
     raw_pixels,
 )
@@ -69,7 +66,9 @@ class Measurer:
 
         ``declared`` is the artifact of the cells. Measures that compare a cell with its baseline need it.
         """
-        cell_at = {(cell.coordinates, cell.run.seed): cell for cell in filter(is_made, cells)}
+        cell_at = {
+            (cell.coordinates, cell.run.seed): cell for cell in filter(config_cells.is_made, cells)
+        }
         rows = []
         for (point, seed), cell in cell_at.items():
             if MEASURES[cell.measure].of_baseline:
@@ -79,7 +78,7 @@ class Measurer:
                     where = f"{cell.paper}/{cell.artifact}: {cell.text}"
                     raise HypersphereError(f"{where} has no measured baseline to compare with")
                 answer = self._value_against_baseline(cell, cell_at[against, seed])
-            elif is_probed(cell):
+            elif config_cells.is_probed(cell):
                 answer = self._value(cell, cell.run.name, cell.epoch)
             else:
                 answer = self._from_history(cell)
@@ -91,7 +90,7 @@ class Measurer:
         """A row for chance and a row for raw pixels, for every dataset and reading of the cells. They have no seed."""
         rows: dict[Position, dict[str, Any]] = {}
         for cell in cells:
-            if not is_probed(cell) or not on_pixels(cell.how):
+            if not config_cells.is_probed(cell) or not on_pixels(cell.how):
                 continue
             pixels = raw_pixels(cell.target.name)
             if self.plan.records is not None:
@@ -123,7 +122,7 @@ class Measurer:
                     }
         return list(rows.values())
 
-    def _columns(self, cell: MadeCell) -> dict[str, Any]:
+    def _columns(self, cell: config_cells.MadeCell) -> dict[str, Any]:
         """The columns of a cell that no measurement decides."""
         return {
             "coordinates": cell.text,
@@ -138,7 +137,7 @@ class Measurer:
             "protocol_digest": cell.how.digest if cell.how else "",
         }
 
-    def _from_history(self, cell: MadeCell) -> CellValue:
+    def _from_history(self, cell: config_cells.MadeCell) -> CellValue:
         """The number that training recorded at the cell's epoch. A diverged run has none, not even an earlier one."""
         name = cell.run.name
         if name not in self._histories:
@@ -163,11 +162,13 @@ class Measurer:
         history = history.set_index("epoch")
         return history if status != "diverged" else history.iloc[:0]
 
-    def _value_against_baseline(self, cell: MadeCell, baseline: MadeCell) -> CellValue:
+    def _value_against_baseline(
+        self, cell: config_cells.MadeCell, baseline: config_cells.MadeCell
+    ) -> CellValue:
         """The value of a measure that compares a cell with its baseline over the whole benchmark."""
         benchmarks = []
         for one in (cell, baseline):
-            assert is_probed(one)
+            assert config_cells.is_probed(one)
             every = self._answers_for(one, one.run.name)
             answers = {
                 (measure, reading): answer
@@ -198,12 +199,12 @@ class Measurer:
             return NOT_DEFINED
         return {"value": value, "n_test": n_test, "status": "finished"}
 
-    def _place(self, cell: ProbedCell) -> tuple[str, str, Position]:
+    def _place(self, cell: config_cells.ProbedCell) -> tuple[str, str, Position]:
         """Where an evaluation has a cell's value, at each of its epochs: target, measure and reading."""
         measure = cell.how.of_probe(cell.measure)
         return cell.target.name, measure, coordinates.of_probe(cell.coordinates)
 
-    def _value(self, cell: ProbedCell, subject: str, epoch: int) -> CellValue:
+    def _value(self, cell: config_cells.ProbedCell, subject: str, epoch: int) -> CellValue:
         """The value of a cell for a run, or for raw pixels."""
         target, measure, reading = self._place(cell)
         answers = self._answers_for(cell, subject)
@@ -218,7 +219,7 @@ class Measurer:
         name = f"{measure} {cell.reading}".strip()
         raise HypersphereError(f"{file}: no {name} of epoch {epoch} on {target}")
 
-    def _answers_for(self, cell: ProbedCell, subject: str) -> CellValues:
+    def _answers_for(self, cell: config_cells.ProbedCell, subject: str) -> CellValues:
         """All values of a cell's run, or of raw pixels, under its protocol: from a file, or from a record."""
         place = subject, cell.how.digest
         if self.plan.records is not None:  # a run may have several records, by epoch and target
@@ -233,7 +234,9 @@ class Measurer:
             self.repeated[name] = repeated.in_words(counts)
         return tables.rows(tables.read(path, EVALUATION))
 
-    def _rows_of_record(self, cell: ProbedCell, subject: str, digest: str) -> list[CellValue]:
+    def _rows_of_record(
+        self, cell: config_cells.ProbedCell, subject: str, digest: str
+    ) -> list[CellValue]:
         assert self.plan.records is not None
         name, target = cell.run.name, cell.target
         record = records.measuring(self.plan.records, name, digest, cell.epoch, target.name)
