@@ -110,7 +110,8 @@ def settings(command: str) -> dict[str, object]:
         return parse([*named, *split(given.get("SET", ""))])
     if words[0] == "hypersphere":
         return parse([word for at, word in enumerate(words) if words[at - 1] == "--set"])
-    return parse([word for word in words if "=" in word])
+    after = words[words.index("--config") + 1 :] if "--config" in words else []
+    return parse(list(takewhile(lambda word: not word.startswith("--"), after)))
 
 
 @pytest.mark.parametrize("command", [one for one in COMMANDS if "data_root" not in one])

@@ -13,6 +13,7 @@ from typing import NamedTuple
 from hypersphere import files
 from hypersphere.command.templates import filled
 from hypersphere.config import plan as planning
+from hypersphere.config.cells import is_probed
 from hypersphere.config.plan import Plan
 from hypersphere.statistics import judged_records
 from hypersphere.wording import counted
@@ -87,9 +88,7 @@ def amounts(plan: Plan) -> dict[str, int]:
 def probe_counts(plan: Plan) -> Counter[str]:
     """How often a probe of each kind measures a run: at one epoch, on one dataset. Controls count, too."""
     measured = set()
-    for cell in chain(plan.cells, *plan.controls.values()):
-        if cell.run is None or cell.target is None or cell.how is None or cell.missing:
-            continue
+    for cell in filter(is_probed, chain(plan.cells, *plan.controls.values())):
         kind = cell.measure.partition("_")[0]  # ``transfer`` of ``transfer_top1``
         place = cell.run.name, cell.epoch, cell.target.name, cell.how.digest
         measured.add((kind if kind in ACCURACIES else "other", place))

@@ -87,6 +87,17 @@ def is_made(cell: Cell) -> TypeGuard[MadeCell]:
     return not cell.missing
 
 
+class ProbedCell(MadeCell):
+    """A cell that a probe measures, and not training itself."""
+
+    how: Protocol
+
+
+def is_probed(cell: Cell) -> TypeGuard[ProbedCell]:
+    """Whether a cell is measured, by a probe."""
+    return is_made(cell) and cell.how is not None
+
+
 class Cells:
     """Makes the cells of a scale's artifacts, and each distinct run once."""
 

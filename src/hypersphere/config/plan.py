@@ -15,7 +15,7 @@ from hypersphere.config import cells as of_cells
 from hypersphere.config import project as cfg
 from hypersphere.config import registry
 from hypersphere.config.artifacts import Probe, Protocol
-from hypersphere.config.cells import Cell, Cells, Listed, is_made
+from hypersphere.config.cells import Cell, Cells, Listed, is_made, is_probed
 from hypersphere.config.project import Layer
 from hypersphere.config.records import Records, read_all
 from hypersphere.config.run import Dataset, Run
@@ -200,12 +200,11 @@ class Plan:
     def evaluations(self) -> dict[str, dict[str, Evaluation]]:
         """The measurements that each run needs, by its name and the protocol's digest."""
         evaluations: dict[str, dict[str, Evaluation]] = {name: {} for name in self.runs}
-        for cell in filter(is_made, itertools.chain(self.cells, *self.controls.values())):
+        for cell in filter(is_probed, itertools.chain(self.cells, *self.controls.values())):
             # a control may be of another run, whose record gives it
-            if cell.how is not None and cell.run.name in evaluations:
-                one = evaluations[cell.run.name].setdefault(
-                    cell.how.digest, Evaluation(cell.how, set())
-                )
+            if cell.run.name in evaluations:
+                nothing = Evaluation(cell.how, set())
+                one = evaluations[cell.run.name].setdefault(cell.how.digest, nothing)
                 one.at.add((cell.epoch, cell.target.name))
         return {run: dict(sorted(of_run.items())) for run, of_run in evaluations.items()}
 
@@ -327,9 +326,8 @@ class Plan:
     def explain_probes(self, name: str) -> list[tuple[str, str, str]]:
         """Every parameter of the probes that measure a run, as ``evaluation: probe.parameter``, and who set it."""
         probes: dict[tuple[str, str], Probe] = {}
-        for cell in filter(is_made, self._cells_of[self.run(name).name]):
-            if cell.how is not None:
-                probes[cell.paper, cell.protocol] = cell.how.probe
+        for cell in filter(is_probed, self._cells_of[self.run(name).name]):
+            probes[cell.paper, cell.protocol] = cell.how.probe
         rows = []
         for (paper, protocol), probe in probes.items():
             _, layers = self.config.probe_of(paper, protocol)

@@ -13,7 +13,7 @@ import pandas as pd
 
 from hypersphere.config import coordinates
 from hypersphere.config.artifacts import Paper
-from hypersphere.config.cells import control
+from hypersphere.config.cells import control, is_made
 from hypersphere.config.claims import Claim
 from hypersphere.config.coordinates import Coordinates, Position, Scalar
 from hypersphere.config.measures import MEASURES, Measure
@@ -434,10 +434,10 @@ class Points(Context):
             return ""
         ran: set[tuple[Scalar, Scalar | None]] = set()
         part, _, name = key.partition(".")
-        for cell in self.results.plan.artifacts[self.paper.paper, self.name]:
+        for cell in filter(is_made, self.results.plan.artifacts[self.paper.paper, self.name]):
             at = dict(cell.coordinates).items()
             is_asked = any(point.items() <= at for point in points)
-            if cell.missing or not cell.run or not is_asked:
+            if not is_asked:
                 continue
             value: Scalar | None = cell.epoch
             if name:  # None: the run has the default of a component

@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from hypersphere.config.artifacts import HISTORY, Measured, Paper, Studied
-from hypersphere.config.cells import SHARED, untrained_controls
+from hypersphere.config.cells import SHARED, is_made, untrained_controls
 from hypersphere.config.plan import Plan
 from hypersphere.provenance.likeness import unlike
 from hypersphere.report import words
@@ -195,18 +195,17 @@ def component(value: Any) -> str:
 def protocol(plan: Plan, paper: Paper, artifact: str) -> str:
     """Encoder, epochs, batch and probes of an artifact's runs, those of one seed."""
     every = []
-    for cell in plan.artifacts.get((paper.paper, artifact), ()):
+    for cell in filter(is_made, plan.artifacts.get((paper.paper, artifact), ())):
         run = cell.run
-        if run and not cell.missing:
-            about = {
-                "seed": run.seed,
-                "method": paper.label(str(cell.coordinates["method"])),
-                "epochs": str(run.schedule.epochs),
-                "batch": SENTENCES("batch", run.batch.size, run.batch.micro, run.batch.parts),
-                "encoder": component(run.encoder),
-                "probe": _probe(plan, paper, cell.protocol),
-            }
-            every.append(about)
+        about = {
+            "seed": run.seed,
+            "method": paper.label(str(cell.coordinates["method"])),
+            "epochs": str(run.schedule.epochs),
+            "batch": SENTENCES("batch", run.batch.size, run.batch.micro, run.batch.parts),
+            "encoder": component(run.encoder),
+            "probe": _probe(plan, paper, cell.protocol),
+        }
+        every.append(about)
     if not every:
         return f"Protocol: {words.NOT_RUN} at this scale."
     table = pd.DataFrame(every)

@@ -13,6 +13,7 @@ import pandas as pd
 
 from hypersphere.config import rules as rules_file
 from hypersphere.config.artifacts import OpenChoice
+from hypersphere.config.cells import is_made
 from hypersphere.config.certainty import GRADES, RUNGS, SHORTCOMINGS, Certainty, load_certainty
 from hypersphere.config.claims import NOT_MADE_YET, why_not_made
 from hypersphere.config.plan import Plan
@@ -372,9 +373,8 @@ def _seeds(plan: Plan) -> str:
             listed += f", and of runs that sweeps compare {notes.seeds(planned.compared)}"
         return listed
     of_arm: dict[tuple[str, str, str], set[int]] = {}
-    for cell in plan.cells:
-        if cell.run and not cell.missing:
-            of_arm.setdefault((cell.paper, cell.artifact, cell.text), set()).add(cell.run.seed)
+    for cell in filter(is_made, plan.cells):
+        of_arm.setdefault((cell.paper, cell.artifact, cell.text), set()).add(cell.run.seed)
     recorded = sorted(set().union(*of_arm.values()))
     return (
         notes.seeds(recorded, sorted(set(map(len, of_arm.values())))) if recorded else words.NOT_RUN

@@ -8,6 +8,7 @@ from typing import Any
 import pandas as pd
 
 from hypersphere import files
+from hypersphere.config import cells as config_cells
 from hypersphere.config import coordinates, records
 from hypersphere.config.artifacts import Measured
 from hypersphere.config.cells import (
@@ -66,13 +67,10 @@ class Measurer:
         ``declared`` is the artifact of the cells. Measures that compare a cell with its baseline need it.
         """
         cell_at = {
-            (cell.coordinates, cell.run.seed): cell
-            for cell in cells
-            if cell.run and not cell.missing
+            (cell.coordinates, cell.run.seed): cell for cell in filter(config_cells.is_made, cells)
         }
         rows = []
         for (point, seed), cell in cell_at.items():
-            assert cell.run is not None
             if MEASURES[cell.measure].of_baseline:
                 assert declared is not None
                 against = declared.compared_with(point) or point
@@ -80,10 +78,10 @@ class Measurer:
                     where = f"{cell.paper}/{cell.artifact}: {cell.text}"
                     raise HypersphereError(f"{where} has no measured baseline to compare with")
                 answer = self._value_against_baseline(cell, cell_at[against, seed])
-            elif cell.how is None:
-                answer = self._from_history(cell)
-            else:
+            elif config_cells.is_probed(cell):
                 answer = self._value(cell, cell.run.name, cell.epoch)
+            else:
+                answer = self._from_history(cell)
             row = self._columns(cell) | {"seed": seed, "run": cell.run.name}
             rows.append(row | {key: answer[key] for key in DIVERGED})
         return rows
@@ -92,9 +90,7 @@ class Measurer:
         """A row for chance and a row for raw pixels, for every dataset and reading of the cells. They have no seed."""
         rows: dict[Position, dict[str, Any]] = {}
         for cell in cells:
-            if cell.run is None or cell.target is None or cell.missing:
-                continue
-            if cell.how is None or not on_pixels(cell.how):
+            if not config_cells.is_probed(cell) or not on_pixels(cell.how):
                 continue
             pixels = raw_pixels(cell.target.name)
             if self.plan.records is not None:
@@ -126,24 +122,23 @@ class Measurer:
                     }
         return list(rows.values())
 
-    def _columns(self, cell: Cell) -> dict[str, Any]:
+    def _columns(self, cell: config_cells.MadeCell) -> dict[str, Any]:
         """The columns of a cell that no measurement decides."""
         return {
             "coordinates": cell.text,
             **{key: str(cell.coordinates.get(key, "")) for key in coordinates.IDENTITY},
             "setting": coordinates.setting(cell.coordinates),
             "measure": cell.measure,
-            "measured_on": cell.run.dataset.name if cell.run else "",
-            "probed_on": cell.target.name if cell.target else "",
+            "measured_on": cell.run.dataset.name,
+            "probed_on": cell.target.name,
             "epoch": cell.epoch,
-            "final": cell.run is not None and cell.epoch == cell.run.schedule.epochs,
+            "final": cell.epoch == cell.run.schedule.epochs,
             "protocol": cell.protocol,
             "protocol_digest": cell.how.digest if cell.how else "",
         }
 
-    def _from_history(self, cell: Cell) -> CellValue:
+    def _from_history(self, cell: config_cells.MadeCell) -> CellValue:
         """The number that training recorded at the cell's epoch. A diverged run has none, not even an earlier one."""
-        assert cell.run is not None
         name = cell.run.name
         if name not in self._histories:
             self._histories[name] = self._history(name, cell.measure)
@@ -167,12 +162,13 @@ class Measurer:
         history = history.set_index("epoch")
         return history if status != "diverged" else history.iloc[:0]
 
-    def _value_against_baseline(self, cell: Cell, baseline: Cell) -> CellValue:
+    def _value_against_baseline(
+        self, cell: config_cells.MadeCell, baseline: config_cells.MadeCell
+    ) -> CellValue:
         """The value of a measure that compares a cell with its baseline over the whole benchmark."""
         benchmarks = []
         for one in (cell, baseline):
-            assert one.run is not None
-            assert one.target is not None
+            assert config_cells.is_probed(one)
             every = self._answers_for(one, one.run.name)
             answers = {
                 (measure, reading): answer
@@ -203,14 +199,12 @@ class Measurer:
             return NOT_DEFINED
         return {"value": value, "n_test": n_test, "status": "finished"}
 
-    def _place(self, cell: Cell) -> tuple[str, str, Position]:
+    def _place(self, cell: config_cells.ProbedCell) -> tuple[str, str, Position]:
         """Where an evaluation has a cell's value, at each of its epochs: target, measure and reading."""
-        assert cell.target is not None
-        assert cell.how is not None
         measure = cell.how.of_probe(cell.measure)
         return cell.target.name, measure, coordinates.of_probe(cell.coordinates)
 
-    def _value(self, cell: Cell, subject: str, epoch: int) -> CellValue:
+    def _value(self, cell: config_cells.ProbedCell, subject: str, epoch: int) -> CellValue:
         """The value of a cell for a run, or for raw pixels."""
         target, measure, reading = self._place(cell)
         answers = self._answers_for(cell, subject)
@@ -221,14 +215,12 @@ class Measurer:
             return answer
         if for_all is not None and for_all["status"] in WITHOUT_VALUE:
             return for_all
-        assert cell.how is not None
         file = self.plan.evaluation_file(subject, cell.how.digest)
         name = f"{measure} {cell.reading}".strip()
         raise HypersphereError(f"{file}: no {name} of epoch {epoch} on {target}")
 
-    def _answers_for(self, cell: Cell, subject: str) -> CellValues:
+    def _answers_for(self, cell: config_cells.ProbedCell, subject: str) -> CellValues:
         """All values of a cell's run, or of raw pixels, under its protocol: from a file, or from a record."""
-        assert cell.how is not None
         place = subject, cell.how.digest
         if self.plan.records is not None:  # a run may have several records, by epoch and target
             return _by_place(subject, self._rows_of_record(cell, *place))
@@ -242,9 +234,9 @@ class Measurer:
             self.repeated[name] = repeated.in_words(counts)
         return tables.rows(tables.read(path, EVALUATION))
 
-    def _rows_of_record(self, cell: Cell, subject: str, digest: str) -> list[CellValue]:
-        assert cell.run is not None
-        assert cell.target is not None
+    def _rows_of_record(
+        self, cell: config_cells.ProbedCell, subject: str, digest: str
+    ) -> list[CellValue]:
         assert self.plan.records is not None
         name, target = cell.run.name, cell.target
         record = records.measuring(self.plan.records, name, digest, cell.epoch, target.name)

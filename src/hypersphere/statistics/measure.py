@@ -14,7 +14,7 @@ from jaxtyping import UInt8
 
 from hypersphere.config import coordinates, registry
 from hypersphere.config import rules as rules_file
-from hypersphere.config.cells import Cell
+from hypersphere.config.cells import Cell, is_probed
 from hypersphere.config.plan import Plan, table_name
 from hypersphere.config.records import WITHOUT_VALUE
 from hypersphere.config.rules import Rules
@@ -167,9 +167,7 @@ def _tables(
     lost = measured[measured["status"].isin(WITHOUT_VALUE)]
     without = set(zip(lost["coordinates"], lost["run"], strict=True))
     for cell in cells:
-        if cell.run is None or cell.target is None or cell.missing or cell.how is None:
-            continue
-        if (cell.text, cell.run.name) in without:
+        if not is_probed(cell) or (cell.text, cell.run.name) in without:
             continue
         path = plan.evaluation_file(cell.run.name, cell.how.digest)
         file = table_name(path, (cell.epoch, cell.target.name))

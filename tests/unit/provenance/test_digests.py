@@ -96,7 +96,7 @@ def unedited(package: Path, plan: Plan) -> dict[str, str]:
 
 EXACT = SIMULATED | {"theory"}
 SAID = MADE | DRAWN | JUDGED | EXACT
-MEANT = RUNS | PROBED | SAID | {"dataset"}
+MEANT = RUNS | PROBED | MADE | DRAWN | JUDGED | {"dataset"}
 # What is edited: file, text, its replacement, and whose digests change.
 EDITS: dict[str, tuple[str, str, str, set[str]]] = {
     "a loss": ("objectives/nt_xent.py", "/ temperature", "* temperature", SIMCLR),

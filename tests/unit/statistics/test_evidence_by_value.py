@@ -93,6 +93,16 @@ def test_a_correlation_needs_three_seeds_and_arms_that_vary(
     assert math.isnan(effects.correlation(np.array(own), np.array(other))) != known
 
 
+def test_a_pooled_test_needs_two_runs_in_each_arm_and_a_spread() -> None:
+    """Student's: the standard error of a difference of two means, of two and of three runs of deviation 0.5."""
+    two, three = arm(1.0, 2.0), arm(1.0, 2.0, 3.0)
+    found = effects.pooled_test(two, three, effects.Pooled(0.5, 7))
+    assert (found.name, found.df) == ("pooled", 7)
+    assert found.error == pytest.approx(0.5 * math.sqrt(1 / 2 + 1 / 3))
+    for other, std in ((three, 0.0), (three, NAN), (arm(1.0), 0.5)):
+        assert effects.pooled_test(two, other, effects.Pooled(std, 7)) == effects.NO_TEST
+
+
 def test_an_effect_that_a_test_would_find() -> None:
     """Scipy's noncentral t: at the detectable effect a one-sided test at 2.5 % has a power of 80 %."""
     for df in (2, 4, 18):
@@ -211,6 +221,10 @@ def test_equivalence_is_strict_at_both_ends(shift: float) -> None:
         row = found[at("simclr.cut3", epoch=100)]
         assert (row["margin"], row["equivalent"]) == (margin, equivalent)
     found = of_artifact({"default": DEFAULT, "cut3": variant})
+    row = found[at("simclr.cut3", epoch=100)]
+    assert not row["equivalent"]  # without a margin
+    touching = max(-row["low_equal"], row["high_equal"])
+    found = of_artifact({"default": DEFAULT, "cut3": variant}, margin=touching)
     assert not found[at("simclr.cut3", epoch=100)]["equivalent"]
 
 

@@ -59,6 +59,10 @@ def test_nothing_is_selected_where_nothing_is_tuned_or_a_record_is_missing(
     unrecorded = planning.make(world.root, {"evidence_only": True})
     with refused("norms/s"):
         select(unrecorded, "norms", "s")
+    first = min(cell.run.name for cell in unrecorded.artifacts["norms", "s_tuning"])
+    words = f"16 of 16 tuning runs have no record, the first is {first};"
+    with pytest.raises(HypersphereError, match=words):
+        select(unrecorded, "norms", "s")
 
 
 OF_LOSS, OF_LOGITS = "objective.temperature", "logits.temperature"
