@@ -18,7 +18,7 @@ from typing import Any
 import yaml
 
 from hypersphere.errors import HypersphereError
-from hypersphere.wording import unwrapped
+from hypersphere.wording import in_one_line
 
 PART = ".part"
 """Ending of the names of half-written files and folders, which begin with a dot."""
@@ -41,7 +41,7 @@ def writing(path: Path) -> Iterator[None]:
 
 def reason(error: OSError) -> str:
     """The system's words in one line: ``No space left on device``, with the file if it is known."""
-    words = unwrapped(error.strerror or error).rstrip(".")
+    words = in_one_line(error.strerror or error).rstrip(".")
     return f"{error.filename}: {words}" if error.filename else words
 
 
@@ -224,7 +224,7 @@ def _read(path: Path, parse: Callable[[str], Any], kind: str) -> Any:
     try:
         return parse(text)
     except (ValueError, RecursionError) as error:  # JSON's errors are ValueErrors
-        raise HypersphereError(f"{path}: not valid {kind} ({unwrapped(error)})") from None
+        raise HypersphereError(f"{path}: not valid {kind} ({in_one_line(error)})") from None
 
 
 def read_json(path: Path) -> Any:
@@ -306,4 +306,4 @@ def parse_yaml(text: str) -> Any:
         return yaml.load(text, _YamlLoader)
     except yaml.YAMLError as error:
         problem = str(error).replace('in "<unicode string>", ', "at ")
-        raise ValueError(unwrapped(problem)) from None
+        raise ValueError(in_one_line(problem)) from None

@@ -1,7 +1,7 @@
 """Words that pages and messages share: numbers with the noun that they count, and a page's written part."""
 
 
-def counted(count: int | str, noun: str, plural: str = "") -> str:
+def count_of(count: int | str, noun: str, plural: str = "") -> str:
     """``1 epoch``, ``5 epochs``, ``64, 128 epochs``."""
     return f"{count} {noun if str(count) == '1' else plural or f'{noun}s'}"
 
@@ -13,6 +13,6 @@ def replace_between(page: str, begin: str, end: str, text: str) -> str:
     return f"{before}{begin}\n{text}\n{end}{after}"
 
 
-def unwrapped(text: object) -> str:
+def in_one_line(text: object) -> str:
     """The words of a text, or of an error, in one line."""
     return " ".join(str(text).split())

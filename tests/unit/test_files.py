@@ -23,7 +23,7 @@ from hypersphere.config import plan as planning
 from hypersphere.errors import HypersphereError
 from hypersphere.judging import reading as judged_runs
 from hypersphere.provenance import data_files, sources, tables
-from hypersphere.wording import counted, replace_between
+from hypersphere.wording import count_of, replace_between
 
 from ..fixtures import Refused
 
@@ -202,7 +202,7 @@ def test_yaml_that_is_refused(text: str, place: str) -> None:
 
 
 def test_a_noun_follows_its_count() -> None:
-    said = [counted(count, "epoch") for count in (1, "1", 0, 10, "64, 128")]
+    said = [count_of(count, "epoch") for count in (1, "1", 0, 10, "64, 128")]
     assert said == ["1 epoch", "1 epoch", "0 epochs", "10 epochs", "64, 128 epochs"]
 
 

@@ -6,6 +6,7 @@ They run in copies of the small project, where ``ONLY`` is one of its artifacts;
 
 import re
 import shlex
+from itertools import takewhile
 
 import pytest
 

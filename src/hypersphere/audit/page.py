@@ -23,7 +23,7 @@ from hypersphere.audit.checks import (
     UNINFORMATIVE,
     Finding,
 )
-from hypersphere.wording import counted
+from hypersphere.wording import count_of
 
 VERDICTS = (FITS, BEYOND_TEST_SET, BEYOND_RUNS, NOT, UNINFORMATIVE, NEEDS)
 TOLD = (NOT, BEYOND_TEST_SET, BEYOND_RUNS)
@@ -74,7 +74,7 @@ def headline(findings: Findings) -> str:
     """What an audit says in one sentence."""
     impossible = sum(one.impossible for one in findings)
     if impossible:
-        return f"{counted(impossible, 'finding')} that no chance explains under the assumptions stated."
+        return f"{count_of(impossible, 'finding')} that no chance explains under the assumptions stated."
     return "Every published number is possible under the assumptions stated."
 
 

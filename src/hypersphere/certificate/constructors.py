@@ -16,7 +16,7 @@ from torch import nn
 from hypersphere.config import registry
 from hypersphere.config.validation import check_name, not_one_of, validate
 from hypersphere.errors import HypersphereError
-from hypersphere.wording import unwrapped
+from hypersphere.wording import in_one_line
 
 Stem = Literal["cifar", "max_pool", "imagenet"]
 OPTION = "--model"
@@ -71,7 +71,7 @@ def build(name: str, arguments: Mapping[str, Any], stem: Stem | None, seed: int 
 
 def first_words(error: Exception) -> str:
     """The beginning of another program's complaint, in one line."""
-    return unwrapped(error)[:LONGEST] or type(error).__name__
+    return in_one_line(error)[:LONGEST] or type(error).__name__
 
 
 def _torchvision(model: str, arguments: dict[str, Any], stem: Stem | None) -> nn.Module:

@@ -18,7 +18,7 @@ from torch import Tensor, nn
 
 from hypersphere import files
 from hypersphere.errors import HypersphereError
-from hypersphere.wording import counted, unwrapped
+from hypersphere.wording import count_of, in_one_line
 
 WRAPPERS = (
     "state_dict",
@@ -125,7 +125,7 @@ def _complaint(error: Exception) -> str:
     if NEEDS_CODE in str(error):
         return "is not a file of weights that can be read without running code"
     first = re.split(r"\n|(?<=\w)\. ", str(error).strip())[0][:LONGEST]
-    return f"is not a file of weights ({unwrapped(first) or type(error).__name__})"
+    return f"is not a file of weights ({in_one_line(first) or type(error).__name__})"
 
 
 def _holds_tensors(value: Mapping[Any, Any]) -> bool:
@@ -177,7 +177,7 @@ def fit(network: nn.Module, tensors: Mapping[str, Tensor], path: Path, prefix: s
     if differences:
         shown = "; ".join(differences[:SHOWN])
         more = len(differences) - SHOWN
-        rest = f"; and {counted(more, 'difference')} more" if more > 0 else ""
+        rest = f"; and {count_of(more, 'difference')} more" if more > 0 else ""
         raise HypersphereError(f"{path}: does not fit: {shown}{rest}")
     state = network.state_dict()
     taken = {name: chosen + alias for name, alias in own.items() if chosen + alias in tensors}

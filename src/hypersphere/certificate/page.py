@@ -8,7 +8,7 @@ import jinja2
 
 from hypersphere.certificate.certificate import ENCODER, GEOMETRY, PIXELS, UNTRAINED, Certificate
 from hypersphere.config.measures import MEASURES
-from hypersphere.wording import counted
+from hypersphere.wording import count_of
 
 FOLDER = Path(__file__).with_name("templates")
 SUBJECTS = (ENCODER, UNTRAINED, PIXELS)
@@ -136,7 +136,7 @@ def _filled(name: str, record: Record) -> str:
         lstrip_blocks=True,
         autoescape=name.endswith("html"),
     )
-    environment.filters |= {"counted": counted, "interval": interval}
+    environment.filters |= {"counted": count_of, "interval": interval}
     values = {
         "record": record,
         "said": said(record),
@@ -186,7 +186,7 @@ def settings(record: Record) -> list[tuple[str, str]]:
             f"softmax regression on standardised features, to the optimum by L-BFGS, penalty {fit['penalty']}",
         ),
         (LABELS["knn"], f"{knn['k']} neighbours, weights exp(cosine / {knn['temperature']})"),
-        ("computed on", f"{record['device']}, {counted(record['threads'], 'thread')}"),
+        ("computed on", f"{record['device']}, {count_of(record['threads'], 'thread')}"),
         (
             "code",
             f"hypersphere {record['environment']['packages']['hypersphere']}, {record['code']}",

@@ -22,7 +22,7 @@ from hypersphere.config.claims import why_not_measured
 from hypersphere.config.plan import BatchOfRuns, Plan
 from hypersphere.errors import HypersphereError
 from hypersphere.provenance import evidence, markers, stop
-from hypersphere.wording import counted
+from hypersphere.wording import count_of
 
 EVERY = 0.5
 """Seconds between two looks at Snakemake."""
@@ -101,7 +101,7 @@ def run(plan: Plan, minutes: float, jobs: int | None, part: tuple[int, int] = WH
     """
     deadline = time.monotonic() + 60 * minutes
     waiting = pending(plan, part)
-    number = counted(len(waiting), "batch", "batches")
+    number = count_of(len(waiting), "batch", "batches")
     print(f"{number} pending; records go to {evidence.folder_of(plan)}")
     targets = [markers.recorded_marker(plan, batch.id) for batch in waiting]
     for target in targets:
@@ -119,13 +119,13 @@ def run(plan: Plan, minutes: float, jobs: int | None, part: tuple[int, int] = WH
         if waiting and status == 0:
             status = _snakemake(plan, jobs, deadline, request, targets)
     left = sum(not target.exists() for target in targets)
-    number = counted(len(targets) - left, "batch", "batches")
+    number = count_of(len(targets) - left, "batch", "batches")
     print(f"{number} recorded, {left} left")
     if request.number is not None:
         raise stop.StoppedError(f"campaign: stopped by {request.name}", request.number)
     if status is not None and status < 0:
         raise HypersphereError(
-            f"campaign: Snakemake {stop.ended(status)}; the next campaign goes on where it was"
+            f"campaign: Snakemake {stop.how_it_ended(status)}; the next campaign goes on where it was"
         )
     if status:
         raise HypersphereError("campaign: some runs failed; their logs, named above, say why")

@@ -31,7 +31,7 @@ from hypersphere.errors import DamagedError, HypersphereError
 from hypersphere.file_names import MANIFEST
 from hypersphere.judging import command as judging
 from hypersphere.provenance import stop
-from hypersphere.wording import counted
+from hypersphere.wording import count_of
 
 DESCRIPTION = "Rebuild and judge the claims of four papers and a lecture."
 EACH = "one of the commands below; each has a --help of its own"
@@ -98,11 +98,11 @@ def plan(
 
 def explanation_of(plan: Plan, run: Run) -> str:
     """A run's state, who set each field of it and of the probes that measure it, and where its manifest is."""
-    from hypersphere.command.templates import filled
+    from hypersphere.command.templates import fill
     from hypersphere.provenance import state
 
     folder = plan.run_folder(run.name)
-    return filled(
+    return fill(
         "run.txt",
         name=run.name,
         state=state.look(folder, 0).state,
@@ -242,7 +242,7 @@ def simulate(config: Config, papers: list[str]) -> None:
     for paper in papers or filter(config.exact_artifacts, config.papers):
         studies.build(config, paper)
         exact_claims.build_studies(config, paper)
-        number = counted(len(config.studies(paper)), "exact study", "exact studies")
+        number = count_of(len(config.studies(paper)), "exact study", "exact studies")
         folder = config.exact_studies(paper)
         print(f"{paper}: the tables of {number} are in {folder}")
 
@@ -256,7 +256,7 @@ def studies(plan: Plan, paper: str) -> None:
     artifacts = plan.config.exact_artifacts(paper)
     for artifact in artifacts:
         writer.build(results, paper, artifact)
-    print(f"{paper}: {counted(len(artifacts), 'artifact')} of exact studies drawn")
+    print(f"{paper}: {count_of(len(artifacts), 'artifact')} of exact studies drawn")
 
 
 def artifact(plan: Plan, names: list[str]) -> None:
@@ -314,7 +314,7 @@ def evidence(plan: Plan, action: str, folder: Path) -> None:
     records = evidence.take_in(plan, folder)
     for record in records:
         print(f"{record.name} {record.key}")
-    print(f"{counted(len(records), 'record')} added to {plan.config.evidence}")
+    print(f"{count_of(len(records), 'record')} added to {plan.config.evidence}")
 
 
 def select(config: Config, study: str) -> None:

@@ -17,7 +17,7 @@ import pandas as pd
 
 from hypersphere import files
 from hypersphere.command import memory
-from hypersphere.command.templates import filled
+from hypersphere.command.templates import fill
 from hypersphere.config import claims as ledger
 from hypersphere.config import plan as planning
 from hypersphere.config.plan import Plan
@@ -26,7 +26,7 @@ from hypersphere.datasets.training_sizes import Size, stated
 from hypersphere.errors import HypersphereError
 from hypersphere.speed import rates
 from hypersphere.training import work
-from hypersphere.wording import unwrapped
+from hypersphere.wording import in_one_line
 
 ROOT = Path(__file__).parents[3]
 
@@ -147,7 +147,7 @@ def of_a_pass(run: Run, size: Size) -> int | str:
         return work.flops(run, size.side, size.classes)
     except Exception as error:  # any method or encoder may refuse tensors without data
         model = f"{run.method.name} with {run.encoder.name}"
-        return f"{model} cannot be counted ({unwrapped(error)})"
+        return f"{model} cannot be counted ({in_one_line(error)})"
 
 
 def lines(cost: Cost, verbose: bool = False, gigabytes: float | None = None) -> Iterator[str]:
@@ -163,7 +163,7 @@ def lines(cost: Cost, verbose: bool = False, gigabytes: float | None = None) -> 
         if verbose:
             amounts |= {"/".join(key): cost.amount([key]) for key in keys}
     amounts["all, each run once"] = cost.amount(chosen)
-    text = filled(
+    text = fill(
         "cost.txt",
         config=cost.plan.config,
         device=cost.device,

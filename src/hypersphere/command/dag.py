@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 from hypersphere import files
-from hypersphere.command.templates import filled
+from hypersphere.command.templates import fill
 from hypersphere.config import plan as planning
 from hypersphere.config.cells import is_probed
 from hypersphere.config.plan import Plan
 from hypersphere.statistics import judged_records
-from hypersphere.wording import counted
+from hypersphere.wording import count_of
 
 PICTURE = Path("docs/images/dag.svg")
 """The file of the picture, in the repository."""
@@ -117,7 +117,7 @@ def svg(plans: dict[str, Plan]) -> str:
         numbers = {scale: found[box.rule] for scale, found in of_scale.items()}
         in_words[box.rule] = jobs_in_words(numbers)
     numbers = amounts(plans[SCALES[-1]])
-    picture = filled(
+    picture = fill(
         "dag.svg",
         boxes=BOXES,
         named={box.rule: box for box in BOXES},
@@ -131,8 +131,8 @@ def jobs_in_words(numbers: dict[str, int]) -> str:
     """``1 job``, or ``8 jobs at quick, 61 at paper``."""
     (scale, first), *others = numbers.items()
     if {*numbers.values()} == {first}:
-        return counted(first, "job")
-    parts = [f"{counted(first, 'job')} at {scale}"]
+        return count_of(first, "job")
+    parts = [f"{count_of(first, 'job')} at {scale}"]
     parts += [f"{many:,} at {other}" for other, many in others]
     return ", ".join(parts)
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from hypersphere.command.templates import filled
+from hypersphere.command.templates import fill
 from hypersphere.config import claims as ledger
 from hypersphere.config import coordinates, hyperparameters, settings
 from hypersphere.config import plan as planning
@@ -161,7 +161,7 @@ def answer(
     effect = sum(one.effect for one in explaining)
     low = sum(one.low for one in explaining)
     high = sum(one.high for one in explaining)
-    text = filled(
+    text = fill(
         "differs.txt",
         claim=claim,
         measure=measure,

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from hypersphere.command import campaign
 from hypersphere.command.cost import Cost
-from hypersphere.command.templates import filled
+from hypersphere.command.templates import fill
 from hypersphere.config import claims as ledger
 from hypersphere.config import records
 from hypersphere.config.certainty import GRADES, Grade, Rung, Shortcoming, load_certainty
@@ -45,7 +45,7 @@ def lines(plan: Plan, hours: float, rate: float | None) -> Iterator[str]:
     claims = claims_of(plan)
     bought = purchases(plan, claims, cost, recorded, hours)
     unpriced = sorted("/".join(key) for key in claims if not _is_priced(plan, key, cost))
-    text = filled("hours.txt", cost=cost, hours=hours, bought=bought, unpriced=unpriced)
+    text = fill("hours.txt", cost=cost, hours=hours, bought=bought, unpriced=unpriced)
     yield from text.splitlines()
 
 

@@ -8,7 +8,7 @@ from hypersphere.config import registry
 from hypersphere.config.plan import Plan
 from hypersphere.config.run import Run
 from hypersphere.datasets.training_sizes import Size, stated
-from hypersphere.wording import counted
+from hypersphere.wording import count_of
 
 
 class Kind(NamedTuple):
@@ -47,5 +47,5 @@ def first_and_count(runs: list[Run]) -> str:
     first, *others = runs
     if not others:
         return first.name
-    number = counted(len(others), "run")
+    number = count_of(len(others), "run")
     return f"{first.name} and {number} like it"

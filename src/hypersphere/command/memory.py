@@ -7,7 +7,7 @@ from hypersphere.command.kinds import first_and_count, kinds_of
 from hypersphere.config.plan import Plan
 from hypersphere.config.run import Run
 from hypersphere.training import memory
-from hypersphere.wording import counted, unwrapped
+from hypersphere.wording import count_of, in_one_line
 
 GB = 10**9
 """Bytes of a GB. A card that is sold with 80 GB has up to 86 of these; the rest is for what is not counted."""
@@ -37,7 +37,7 @@ def findings(plan: Plan, gigabytes: float) -> Iterator[Finding]:
             need = memory.needed(run, size)
             amount = need.with_parts(run.batch.parts)
         except Exception as error:  # any method or encoder may refuse tensors without data
-            reason = f"{run.method.name} with {run.encoder.name}: {unwrapped(error)}"
+            reason = f"{run.method.name} with {run.encoder.name}: {in_one_line(error)}"
             without[reason] += len(runs)
             continue
         known += len(runs)
@@ -48,10 +48,10 @@ def findings(plan: Plan, gigabytes: float) -> Iterator[Finding]:
             remedy = _remedy(run, need, gigabytes)
             yield Finding(f"{first_and_count(runs)}: {excess}; {remedy}", runs)
     for reason, count in without.items():
-        yield Finding(f"not counted  {counted(count, 'run')}: {reason}")
+        yield Finding(f"not counted  {count_of(count, 'run')}: {reason}")
     if known:
         yield Finding(
-            f"memory     {counted(known, 'run')} of images: each needs at most {most / GB:.1f} GB"
+            f"memory     {count_of(known, 'run')} of images: each needs at most {most / GB:.1f} GB"
         )
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from hypersphere import systems
-from hypersphere.command.templates import filled
+from hypersphere.command.templates import fill
 from hypersphere.config import settings, texts
 from hypersphere.config.claims import why_not_made
 from hypersphere.config.plan import Plan, check_sizes
@@ -76,7 +76,7 @@ def summary(plan: Plan, verbose: bool) -> str:
         ):
             unmeasured[cell.run.name] = plan.unmeasured[cell.run.name]
     seeds = config.scale.seeds
-    return filled(
+    return fill(
         "plan.txt",
         plan=plan,
         verbose=verbose,
@@ -92,7 +92,7 @@ def summary(plan: Plan, verbose: bool) -> str:
         unfinished=unfinished,
         training=training,
         unmeasured=unmeasured,
-        lost=markers.lost(plan),
+        lost=markers.damage(plan),
     )
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from hypersphere.config.plan import BatchOfRuns
-from hypersphere.wording import counted
+from hypersphere.wording import count_of
 
 EVERY = 30.0
 """Seconds between two looks at the logs."""
@@ -100,6 +100,6 @@ def how_far(job: Job) -> str:
         return ""
     name, words = last.popitem()
     number = len(last) + 1
-    length = counted(runs[name].schedule.epochs, "epoch")
+    length = count_of(runs[name].schedule.epochs, "epoch")
     epochs = f" ({length})" if job.doing == DOING["pretrain"] else ""
     return f"{job.doing} run {number} of {len(runs)}, {name}{epochs}: {words}"

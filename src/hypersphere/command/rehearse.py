@@ -19,7 +19,7 @@ from hypersphere.datasets.training_sizes import Size
 from hypersphere.errors import HypersphereError
 from hypersphere.speed.trial import Trial
 from hypersphere.training.determinism import make_deterministic
-from hypersphere.wording import counted, unwrapped
+from hypersphere.wording import count_of, in_one_line
 
 MAY_DIFFER = ("seed", "dataset", "schedule", "batch")
 """Fields that runs of one rehearsal may differ in: in a step they change numbers alone."""
@@ -44,7 +44,7 @@ def step(run: Run, size: Size) -> str:
         except Exception as error:  # whatever would end the run on the rented machine
             if files.full(error):
                 raise
-            return unwrapped(f"{type(error).__name__}: {error}")
+            return in_one_line(f"{type(error).__name__}: {error}")
     return "" if outcome.status == "finished" else f"{outcome.status} at the first step"
 
 
@@ -68,16 +68,16 @@ def lines(plan: Plan, gigabytes: float | None = None) -> Iterator[str]:
     finally:
         pool.shutdown(cancel_futures=True)  # a command that is stopped leaves no workers behind
     for reason, count in without.items():
-        yield f"not rehearsed  {counted(count, 'run')}: {reason}"
+        yield f"not rehearsed  {count_of(count, 'run')}: {reason}"
     number = sum(len(kind.runs) for kind in kinds)
-    by = counted(len(kinds), "step")
-    yield f"rehearsed  {counted(number, 'run')} by {by}"
+    by = count_of(len(kinds), "step")
+    yield f"rehearsed  {count_of(number, 'run')} by {by}"
     if gigabytes is not None:
         for finding in memory.findings(plan, gigabytes):
             yield finding.text
             failed.update(run.name for run in finding.misfits)
     if failed:
-        number_of_failed = counted(len(failed), "run")
+        number_of_failed = count_of(len(failed), "run")
         raise HypersphereError(f"rehearse: {number_of_failed} would fail; the lines above say why")
 
 

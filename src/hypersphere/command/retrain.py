@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from hypersphere import files
-from hypersphere.command.templates import filled
+from hypersphere.command.templates import fill
 from hypersphere.config import plan as planning
 from hypersphere.config import records
 from hypersphere.config.plan import Plan
@@ -21,7 +21,7 @@ from hypersphere.provenance.manifest import check_run
 from hypersphere.statistics import retrained
 from hypersphere.statistics.judged_records import recorded_scales
 from hypersphere.statistics.retrained import Comparison, Number, Verdict
-from hypersphere.wording import counted
+from hypersphere.wording import count_of
 
 
 class Recorded(NamedTuple):
@@ -54,7 +54,7 @@ def retrain(config: Config, name: str, folder: Path | None) -> None:
     level = plan.config.scale.level
     known = records.read_all(plan.config.evidence, level)
     first = known[name][0]
-    epochs = counted(first.epochs, "epoch")
+    epochs = count_of(first.epochs, "epoch")
     training = f"{first.status} after {epochs}, which took {first.seconds:.0f} s"
     print(f"{name}: recorded at {plan.config.scale_name}, {training}")
     with ExitStack() as until_the_end:
@@ -138,7 +138,7 @@ def alone(plan: Plan, name: str, place: Path, device: str) -> Plan:
 def lines(comparison: Comparison, seeds: int, processors: int) -> str:
     """The lines on a comparison: its numbers, those that differ most first, their bound, and what else differs."""
     numbers = [in_words(number) for number in comparison.numbers]
-    text = filled(
+    text = fill(
         "retrain.txt",
         comparison=comparison,
         shown=numbers[:LISTED],
@@ -167,7 +167,7 @@ def why(comparison: Comparison) -> str:
     if recorded != now:
         return f"the recorded run {recorded}, and now it {now}"
     if outside := [number for number in comparison.numbers if number.within is False]:
-        numbers = counted(len(comparison.numbers), "number")
+        numbers = count_of(len(comparison.numbers), "number")
         whole = f"{len(outside)} of {numbers}"
         return f"{whole} beyond the bound; {in_words(outside[0])}"
     files_differ = f"{', '.join(comparison.files)}: other bytes"

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hypersphere.command import cli
-from hypersphere.command.templates import filled
+from hypersphere.command.templates import fill
 from hypersphere.config import project, registry
 from hypersphere.config.claims import NOT_MADE_YET
 from hypersphere.config.errata import load_errata
@@ -129,24 +129,24 @@ def losses(config: project.Config, results: Path) -> tuple[str, dict[str, Path]]
                 if figure.file:
                     pictures[f"reference/{figure.place}"] = figure.file
         kinds[title] = what, components
-    return filled("losses.md", kinds=kinds, not_made_yet=NOT_MADE_YET), pictures
+    return fill("losses.md", kinds=kinds, not_made_yet=NOT_MADE_YET), pictures
 
 
 def command_line() -> str:
     """The page of all commands, from their parser."""
     parser, commands = cli.parser()
-    return filled("command_line.md", parser=parser, commands=commands)
+    return fill("command_line.md", parser=parser, commands=commands)
 
 
 def errata(config: project.Config) -> str:
     """The page of what the documents get wrong, contradict themselves in, or leave open."""
-    return filled("errata.md", errata=ledger(config))
+    return fill("errata.md", errata=ledger(config))
 
 
 def promises() -> str:
     """The page of what is promised, each promise with its tests, from tests/promises.csv."""
     listed = csv.DictReader(io.StringIO(read_text(ROOT / "tests" / "promises.csv")))
-    return filled("promises.md", promises=listed)
+    return fill("promises.md", promises=listed)
 
 
 def exact_figures(config: project.Config) -> str:
@@ -155,7 +155,7 @@ def exact_figures(config: project.Config) -> str:
     for name, file in config.files_named("figures.md").items():
         _, _, text = read_text(file).partition("\n")
         choices[config.papers[name].title] = re.sub("^## ", "### ", text, flags=re.MULTILINE)
-    return filled("figures.md", choices=choices)
+    return fill("figures.md", choices=choices)
 
 
 def on_files(files: "Files", config: "MkDocsConfig") -> "Files":

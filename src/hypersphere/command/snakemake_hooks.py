@@ -127,14 +127,14 @@ def _begin(logger: logging.Logger, plan: Plan, local: bool) -> None:
 
         device.devices("cuda")
     plan_file.write(plan)
-    for error in markers.lost(plan):
+    for error in markers.damage(plan):
         error.disprove()
         print(f"made again: {error}", file=sys.stderr)
 
 
 def _foresee(workflow: Any, plan: Plan) -> None:
     """Say in a dry run what is lost, and have the jobs listed that would make it again; nothing is removed."""
-    errors = markers.lost(plan)
+    errors = markers.damage(plan)
     asked = workflow.dag_settings
     for error in errors:
         print(f"would be made again: {error}", file=sys.stderr)

@@ -5,12 +5,12 @@ from typing import Any
 
 import jinja2
 
-from hypersphere.wording import counted
+from hypersphere.wording import count_of
 
 FOLDER = Path(__file__).with_name("templates")
 
 
-def filled(name: str, /, **values: Any) -> str:
+def fill(name: str, /, **values: Any) -> str:
     """The text of a template with its values, without line breaks at its end; a value that is missing is an error."""
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(FOLDER),
@@ -18,5 +18,5 @@ def filled(name: str, /, **values: Any) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters["counted"] = counted
+    environment.filters["counted"] = count_of
     return environment.get_template(name).render(values).rstrip()

@@ -28,7 +28,7 @@ from hypersphere.errors import DamagedError, HypersphereError, in_one_line
 from hypersphere.file_names import MANIFEST
 from hypersphere.provenance import contents, digests, manifest, markers, state, stop
 from hypersphere.statistics import retrained
-from hypersphere.wording import counted
+from hypersphere.wording import count_of
 
 REBUILT = (
     "statistics/**/*",
@@ -77,7 +77,7 @@ def verify(plan: Plan, rerun: list[str], rebuild: bool = True, mend: bool = Fals
     if mend and damaged:
         for damage in damaged:
             damage.disprove()
-        forgotten = counted(len(damaged), "difference")
+        forgotten = count_of(len(damaged), "difference")
         print(f"{forgotten} forgotten; `make reproduce` makes all of that again")
         wrong = [error for error in wrong if not isinstance(error, DamagedError)]
     if wrong:
@@ -237,7 +237,7 @@ def _rebuild(plan: Plan) -> None:
         if differing:
             sentences.append(f"{', '.join(differing)}: differ when made again")
         if reasons:
-            number = counted(len(missing), "file")
+            number = count_of(len(missing), "file")
             sentences.append(f"{number} cannot be made again ({'; '.join(reasons)})")
         elif missing:
             sentences.append(f"{', '.join(missing)}: nothing of this checkout makes them")
@@ -268,7 +268,7 @@ def _make_again(again: Plan) -> list[str]:
     done = preview.snakemake(root, again.config.overrides, "--cores", "all", "reproduce", *allowed)
     if not done.returncode:
         return []
-    silent = f"it {stop.ended(done.returncode)} and said nothing"
+    silent = f"it {stop.how_it_ended(done.returncode)} and said nothing"
     output = (done.stdout + done.stderr).rstrip()
     *_, last = output.splitlines() or [silent]
     logs = sorted((root / "logs").glob("**/*.log"))

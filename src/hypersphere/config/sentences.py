@@ -14,7 +14,7 @@ from hypersphere.config.coordinates import Scalar, alternatives, in_order, show
 from hypersphere.config.project import Config
 from hypersphere.config.validation import Strict, read_mapping, validate
 from hypersphere.errors import HypersphereError
-from hypersphere.wording import counted
+from hypersphere.wording import count_of
 
 Texts = Annotated[
     Scalar | list[Scalar], AfterValidator(lambda given: [*map(show, alternatives(given))])
@@ -51,7 +51,7 @@ class Check(Strict):
     def _whole(self) -> Self:
         takes = 2 if self.relation == "between" else 1
         if len(self.than) != takes:
-            raise ValueError(f"than: {self.relation} takes {counted(takes, 'number')}")
+            raise ValueError(f"than: {self.relation} takes {count_of(takes, 'number')}")
         if self.take == "each" and (self.by or self.less):
             raise ValueError("take: by and less need mean, range or largest")
         if "artifact" not in self.cells:

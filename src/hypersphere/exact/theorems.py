@@ -12,7 +12,7 @@ from hypersphere.exact.statement import Statement, examine
 from hypersphere.provenance.columns import THEORY
 from hypersphere.provenance.tables import write
 from hypersphere.training.determinism import make_deterministic
-from hypersphere.wording import counted
+from hypersphere.wording import count_of
 
 DRAWS = 10_000
 
@@ -33,7 +33,7 @@ def build(config: Config) -> None:
             with paper_code.blaming(config.theorems_file(paper), statement.id):
                 rows.append({"paper": paper} | row(statement))
         if stated:
-            print(f"{paper}: {counted(len(stated), 'statement')} checked", flush=True)
+            print(f"{paper}: {count_of(len(stated), 'statement')} checked", flush=True)
         for one in _without_claim(config, paper, stated):
             file = config.theorems_file(paper)
             print(

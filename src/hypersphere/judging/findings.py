@@ -14,7 +14,7 @@ from scipy import special
 from hypersphere.audit.chance import CRITICAL
 from hypersphere.judging.judged import Judged, JudgedArm, JudgedEffect
 from hypersphere.statistics.effects import Moments, Sample, moments
-from hypersphere.wording import counted
+from hypersphere.wording import count_of
 
 MOST_TRIED = 1000
 """Seeds that lie further apart do not tell how many runs there were."""
@@ -81,7 +81,7 @@ def _lost(rows: Sequence[JudgedArm]) -> Iterator[tuple[str, str]]:
     """Which arms have runs without a value."""
     for row in rows:
         if row.lost:
-            runs = counted(row.lost + row.n, "run")
+            runs = count_of(row.lost + row.n, "run")
             yield "lost", f"{row.arm} lost {row.lost} of {runs}, which are in no mean."
 
 

@@ -30,7 +30,7 @@ from hypersphere.judging.judged import (
 from hypersphere.report.numbers import interval, number, with_sign
 from hypersphere.report.tex import escape
 from hypersphere.statistics.effects import PAIRED
-from hypersphere.wording import counted
+from hypersphere.wording import count_of
 
 TEMPLATES = Path(__file__).with_name("templates")
 STYLE = foreign.PACKAGE / "audit" / "templates" / "audit.css"
@@ -75,7 +75,7 @@ ENVIRONMENT = jinja2.Environment(
     lstrip_blocks=True,
     undefined=jinja2.StrictUndefined,
 )
-ENVIRONMENT.filters |= {"escape": html.escape, "tex": escape, "counted": counted}
+ENVIRONMENT.filters |= {"escape": html.escape, "tex": escape, "counted": count_of}
 ENVIRONMENT.globals |= {
     "LIMITS": LIMITS,
     "STYLE": STYLE.read_text(encoding="utf-8").rstrip(),
@@ -107,7 +107,7 @@ def headline(judged: Judged) -> str:
     """What was found, in one sentence."""
     counts = Counter(one.answer for one in judged.effects)
     parts = [f"{counts[answer]} {answer}" for answer in ORDER if counts[answer]]
-    compared = counted(len(judged.effects), "comparison")
+    compared = count_of(len(judged.effects), "comparison")
     return f"{compared} with {judged.question.baseline}: {', '.join(parts)}."
 
 

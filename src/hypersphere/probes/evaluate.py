@@ -55,7 +55,7 @@ def evaluate_runs(plan: Plan, runs: Sequence[Run]) -> None:
                 path = plan.evaluation_file(raw_pixels(dataset), digest)
                 about = _about(plan, protocol, None, {}, [at])
                 # Batches side by side ask for the same: one process at a time measures a dataset's pixels.
-                with state.held(path.parent, patient=True):
+                with state.hold(path.parent, patient=True):
                     if not is_current(path, about):
                         _write(path, PIXELS, protocol, {at: frozen}, about, device)
 

@@ -126,7 +126,7 @@ def check(marker: Path) -> None:
         raise DamagedError(f"{marker}: is not a marker of manifests", marker) from None
 
 
-def lost(plan: Plan) -> list[DamagedError]:
+def damage(plan: Plan) -> list[DamagedError]:
     """The errors of all markers and manifests, among those that ``only`` chooses, which are not true.
 
     Nothing is removed.

@@ -63,7 +63,7 @@ def look(folder: Path, largest: float = math.inf) -> Found:
 
 
 @contextmanager
-def held(folder: Path, patient: bool = False) -> Iterator[None]:
+def hold(folder: Path, patient: bool = False) -> Iterator[None]:
     """Hold the lock of ``folder``, which is created if it does not exist; ``patient``: however long another holds it.
 
     One process at a time trains a run, removes files of it, or measures raw pixels.

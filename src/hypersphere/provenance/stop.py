@@ -24,7 +24,7 @@ EVERY = 1.0
 SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
 
-def ended(status: int) -> str:
+def how_it_ended(status: int) -> str:
     """How a process ended, by its return code: ``ended with status 1``, or ``was killed by SIGKILL``."""
     if status >= 0:
         return f"ended with status {status}"

@@ -22,7 +22,7 @@ from hypersphere.provenance.claim_row import has_interval
 from hypersphere.report import figures, findings, intervals, style, words
 from hypersphere.report.entries import NOTHING, prints_number
 from hypersphere.report.intervals import Estimate, Estimates, Layout, Mark
-from hypersphere.wording import counted
+from hypersphere.wording import count_of
 
 Claim = dict[str, Any]
 """A row of results/report/claims.csv."""
@@ -100,7 +100,7 @@ def rows(config: Config, claims: Sequence[Claim]) -> Rows:
                 lines += [(subject(paper, claim, alike), [claim]) for claim in alike]
             else:
                 arms = _arms(paper, alike[0])
-                settings = counted(len(alike), "setting")
+                settings = count_of(len(alike), "setting")
                 lines.append((f"{arms}, {settings}", alike))
         if lines:
             shown[paper.title] = sorted(lines, key=_middle, reverse=True)
@@ -242,7 +242,7 @@ def draw(config: Config, shown: Rows, total: int, layout: Layout = intervals.PAG
         small += f" Pale, with a dagger: {SHORTCOMINGS['floored']}."
     rows_shown = sum(map(len, shown.values()))
     if rows_shown < len(claims):
-        title += f", in {counted(rows_shown, 'row')}"
+        title += f", in {count_of(rows_shown, 'row')}"
         small += f" {SHARED_ROW}"
     subtitle = (
         f"Difference in accuracy, points. Ours with the {words.confidence(config)} interval by Welch (thick) and after "

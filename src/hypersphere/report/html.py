@@ -20,7 +20,7 @@ from hypersphere.report.entries import ORIGINS
 from hypersphere.report.intervals import NARROW
 from hypersphere.report.page import Document, Page
 from hypersphere.report.proofs import Proofs
-from hypersphere.wording import counted
+from hypersphere.wording import count_of
 
 
 class Fineness(NamedTuple):
@@ -113,7 +113,7 @@ def size(published: Sequence[Row]) -> str:
     whole = rungs.count("published")
     if whole == 0:
         return "No encoder was trained at the published size."
-    return f"Encoders of the published size answer {whole:,} of {counted(len(rungs), 'claim')} about trained encoders."
+    return f"Encoders of the published size answer {whole:,} of {count_of(len(rungs), 'claim')} about trained encoders."
 
 
 def tone_of(question: Row) -> Tone:

@@ -15,7 +15,7 @@ from hypersphere.report import words
 from hypersphere.report.artifact import Points
 from hypersphere.report.rendering import Sentences
 from hypersphere.report.results import settles
-from hypersphere.wording import counted
+from hypersphere.wording import count_of
 
 SENTENCES = Sentences("""
 {% macro absent(every, reasons) %}
@@ -219,7 +219,7 @@ def protocol(plan: Plan, paper: Paper, artifact: str) -> str:
 def _schedules(runs: pd.DataFrame) -> Iterator[str]:
     """``SimCLR, BYOL 100 epochs, batch 64``."""
     of_method = runs.groupby("method", sort=False)[["epochs", "batch"]].agg(words.several)
-    epochs = of_method["epochs"].map(partial(counted, noun="epoch"))
+    epochs = of_method["epochs"].map(partial(count_of, noun="epoch"))
     settings = epochs + ", batch " + of_method["batch"]
     for setting, alike in settings.groupby(settings, sort=False):
         yield f"{', '.join(alike.index)} {setting}"

@@ -6,7 +6,7 @@ from typing import Any
 
 import jinja2
 
-from hypersphere.wording import counted
+from hypersphere.wording import count_of
 
 TEMPLATES = Path(__file__).parent / "templates"
 
@@ -20,7 +20,7 @@ def environment() -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    jinja.filters["counted"] = counted
+    jinja.filters["counted"] = count_of
     return jinja
 
 

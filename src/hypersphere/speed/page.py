@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from hypersphere.speed.stopwatch import PARTS
-from hypersphere.wording import counted
+from hypersphere.wording import count_of
 
 Row = Mapping[str, Any]
 
@@ -37,7 +37,7 @@ FAILED = "\n## Not measured\n"
 
 def text(about: Row, rows: Sequence[Row], ways: Sequence[Row], kinds: int) -> str:
     """The page."""
-    threads = counted(about["threads"], "thread")
+    threads = count_of(about["threads"], "thread")
     lines = [HEAD.format(device=about["device"], torch=about["torch"], threads=threads)]
     lines.append(REACHED.format(reached=len(rows), kinds=kinds))
     measured = [row for row in rows if "milliseconds" in row]

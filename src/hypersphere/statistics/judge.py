@@ -24,7 +24,7 @@ from hypersphere.statistics import claim_rows, confirmed, gather, measure, verdi
 from hypersphere.statistics.effects import ENOUGH, Pooled, pool, pool_for
 from hypersphere.statistics.effects_table import arms, layout
 from hypersphere.t_test import mean_interval, spread
-from hypersphere.wording import counted
+from hypersphere.wording import count_of
 
 UNFINISHED = "the study is not finished: its table has estimates, and nothing is read from them"
 FLOORS = {PIXELS: "raw pixels", UNTRAINED: "its untrained encoder", CHANCE: "chance"}
@@ -168,7 +168,7 @@ class Judge:
             }
         reasons += faults
         if several := int((about["records"] > 1).sum()):
-            reasons.append(f"{counted(several, 'run')} of several records, of which one counts")
+            reasons.append(f"{count_of(several, 'run')} of several records, of which one counts")
         of_arms = [measured[measured["coordinates"] == cell] for cell in claim.cells]
         return {
             **outcome,

@@ -115,7 +115,7 @@ def _pretrain_one(
 ) -> None:
     """Train a run unless it is finished, in a folder for this run, code and data alone, then publish the result."""
     folder = plan.run_folder(run.name)
-    with state.held(folder):
+    with state.hold(folder):
         if request.number is not None:
             raise stop.StoppedError(
                 f"{folder}: stopped by {request.name} before it began", request.number

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from hypersphere import files
-from hypersphere.wording import counted
+from hypersphere.wording import count_of
 
 HEARTBEAT = "heartbeat.txt"
 """In the folder of an unfinished run: its last line. Its time of change is that of a recent step."""
@@ -101,5 +101,5 @@ def duration(seconds: float) -> str:
     """Rounded to the unit that people would use: ``40 seconds``, ``5 minutes``, ``3 hours``."""
     for size, unit in ((3600, "hour"), (60, "minute")):
         if seconds >= 2 * size:
-            return counted(round(seconds / size), unit)
-    return counted(round(seconds), "second")
+            return count_of(round(seconds / size), unit)
+    return count_of(round(seconds), "second")

@@ -73,12 +73,12 @@ def test_one_that_fails_loses_itself_alone_and_is_tried_again(
     content = files.read_sealed(marker)
     assert content["datasets"].keys() == {whole.folder}
     assert content["failed"] == {broken.folder: "turned: cannot be fetched"}
-    (error,) = markers.lost(together)
+    (error,) = markers.damage(together)
     assert (str(error), error.proofs) == ("turned: cannot be fetched", (marker,))
     before = times(together)
     monkeypatch.undo()
     preparation.together(together, "digits-1")
-    assert markers.lost(together) == []
+    assert markers.damage(together) == []
     assert times(together)["upright"] == before["upright"]
     assert times(together)["turned"] is not None
 
@@ -104,7 +104,7 @@ def test_only_what_is_damaged_or_of_other_code_is_prepared_again(
     assert times(together) == before
     array = together.data_folder(together.datasets["turned"]) / "train" / "images.npy"
     array.unlink()
-    (error,) = markers.lost(together)
+    (error,) = markers.damage(together)
     assert str(array) in str(error)
     preparation.together(together, "digits-1")
     mended = times(together)
@@ -118,4 +118,4 @@ def test_only_what_is_damaged_or_of_other_code_is_prepared_again(
     preparation.together(together, "digits-1")
     after = times(together)
     assert {name for name in mended if mended[name] != after[name]} == {"upright"}
-    assert markers.lost(together) == []
+    assert markers.damage(together) == []

@@ -110,17 +110,17 @@ def test_a_folder_is_held_by_one_at_a_time(
 ) -> None:
     monkeypatch.setattr(state, "LOCK_SECONDS", 0.1)
     folder = tmp_path / "runs" / "a"  # made where it is not there
-    with state.held(folder):
-        with refused("runs/a"), state.held(folder):
+    with state.hold(folder):
+        with refused("runs/a"), state.hold(folder):
             pytest.fail("held twice")
-        with state.held(tmp_path / "runs" / "b"):  # the control
+        with state.hold(tmp_path / "runs" / "b"):  # the control
             pass
-    with pytest.raises(RuntimeError), state.held(folder):  # as above, what fails gives it back
+    with pytest.raises(RuntimeError), state.hold(folder):  # as above, what fails gives it back
         raise RuntimeError
-    with state.held(folder):
+    with state.hold(folder):
         pass
     (tmp_path / "file").touch()
-    with refused("file/a"), state.held(tmp_path / "file" / "a"):
+    with refused("file/a"), state.hold(tmp_path / "file" / "a"):
         pytest.fail("held")
 
 

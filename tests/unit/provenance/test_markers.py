@@ -80,7 +80,7 @@ def proofs(plan: Plan) -> set[Path]:
 
 def forgotten(plan: Plan) -> list[Path]:
     """The markers and manifests that are gone after the check, each of which has its sentence."""
-    before, said = proofs(plan), markers.lost(plan)
+    before, said = proofs(plan), markers.damage(plan)
     assert proofs(plan) == before  # looking changes nothing
     for error in said:
         error.disprove()
@@ -192,6 +192,6 @@ def test_a_marker_that_cannot_be_removed_is_a_sentence(
     monkeypatch.setattr(
         Path, "unlink", Mock(side_effect=PermissionError(30, "Read-only file system"))
     )
-    (damage,) = markers.lost(marked)
+    (damage,) = markers.damage(marked)
     with refused("results/tiny/batches/simclr-upright-….json"):
         damage.disprove()

@@ -9,7 +9,7 @@ from matplotlib.lines import Line2D
 from hypersphere.report import notes as noted
 from hypersphere.report import panels, style
 from hypersphere.report.artifact import Points
-from hypersphere.wording import counted
+from hypersphere.wording import count_of
 
 OF = "runs"
 AXES = {"panels": False, "rows": False, "x": True}
@@ -27,7 +27,7 @@ def numbers(points: Points) -> str:
 
 def notes(points: Points) -> tuple[str, ...]:
     quantiles = points.table("distribution")["quantile"]
-    levels = counted(quantiles.nunique(), "quantile")
+    levels = count_of(quantiles.nunique(), "quantile")
     measured = noted.measures_in_full(points)
     text = f"Lines: the share at or below each value of {measured}, of {_subjects(points)}"
     return noted.of(points, f"{text}: {levels} of each run, a line for each seed.")

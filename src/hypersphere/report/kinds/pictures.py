@@ -13,7 +13,7 @@ from hypersphere.provenance import pictures as png
 from hypersphere.report import figures, panels, style
 from hypersphere.report import notes as noted
 from hypersphere.report.artifact import Points
-from hypersphere.wording import counted
+from hypersphere.wording import count_of
 
 OF = "runs"
 AXES = {"panels": False, "rows": False}
@@ -37,7 +37,7 @@ def numbers(points: Points) -> str:
 
 def notes(points: Points) -> tuple[str, ...]:
     table = points.table("pictures")
-    shown = counted(len(table), "picture")
+    shown = count_of(len(table), "picture")
     seeds = sorted(set(table["seed"]))
     if seeds:
         listed = ", ".join(f"{seed:g}" for seed in seeds)
