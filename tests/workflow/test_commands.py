@@ -66,6 +66,8 @@ CANNOT = (
     # need a GPU, or are of the real papers
     *(
         "SCALE=workstation",
+        "scale=workstation",
+        "device=cuda",
         "SCALE=paper",
         "snakemake --config scale=paper",
         "simclr-cosinelogits0.25-digits-s0",
