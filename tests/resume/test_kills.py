@@ -132,6 +132,7 @@ def test_killed_at_random_steps_and_started_again_the_bytes_are_the_same(
     ] == []
 
 
+@pytest.mark.long
 def test_two_trainers_of_one_run_take_turns(project: Callable[[str], Project]) -> None:
     """The second waits for the first's lock, and finds the run finished: it is trained once, by the first."""
     here = project("simclr")

@@ -97,6 +97,7 @@ def test_plan_gives_the_jobs_and_reasons_of_snakemake(copy: Checkout) -> None:
     assert re.search(r"params have changed since last execution:\n +evaluate", said)
 
 
+@pytest.mark.long
 def test_the_root_snakefile_makes_everything_and_every_job_of_a_dry_run_is_read(
     fresh: Checkout,
 ) -> None:

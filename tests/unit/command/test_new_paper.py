@@ -37,6 +37,7 @@ def write(config: Config, name: str, parent: Path | None = None) -> Path:
     return (parent or config.root / project.PAPERS) / name
 
 
+@pytest.mark.long
 def test_the_written_folder_is_a_whole_document_and_leaves_no_trace(root: Path) -> None:
     folder = write(project.load(root, {}), "mine")
     plan = planning.make(root, {})

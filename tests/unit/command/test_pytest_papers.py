@@ -10,6 +10,7 @@ from hypersphere.command import cli
 from ...golden.released import configured
 
 
+@pytest.mark.long
 def test_the_tests_that_new_paper_writes_pass_in_any_folder(tmp_path: Path) -> None:
     """The control: without the plug-in nothing is called ``papers.waves``."""
     cli.new_paper(configured(), "waves", tmp_path)

@@ -22,6 +22,7 @@ def outputs(results: Path) -> dict[str, bytes]:
     return {path.relative_to(results).as_posix(): path.read_bytes() for path in sorted(found)}
 
 
+@pytest.mark.long
 def test_two_builds_in_other_processes_and_folders_are_equal_and_a_changed_number_is_seen(
     make: Any,
 ) -> None:
