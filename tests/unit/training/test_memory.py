@@ -101,7 +101,7 @@ def test_a_loss_that_needs_data_is_left_out(monkeypatch: pytest.MonkeyPatch) -> 
     run = make_run(**CONVNET)
     whole = needed(run, SIZE).rest
 
-    def of_positives(z_a: Tensor, z_b: Tensor) -> Tensor:
+    def of_positives(z_a: Tensor, z_b: Tensor, **given: Tensor) -> Tensor:
         cosines = z_a @ z_b.T
         return cosines[cosines > 0].sum()
 
