@@ -5,6 +5,8 @@ import re
 import shutil
 from pathlib import Path
 
+import pytest
+
 from .conftest import RUNS, Checkout, differing, parse, rules
 
 # What docs/results.md promises to other tools.

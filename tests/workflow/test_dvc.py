@@ -175,7 +175,8 @@ def test_weights_data_archives_and_evidence_are_outputs_and_states_locks_and_hal
     assert next((released.results / "runs").glob("*/unfinished-*/resume.safetensors"))
     assert list(listed(released, "data/raw")) == [Path(ARCHIVE).name]
     evidence = listed(released, f"results/{released.results.name}/evidence")
-    assert sorted(evidence) == sorted(f"{name}.csv" for name in records.TABLES)
+    tables = [f"{name}.csv" for name in records.TABLES]
+    assert sorted(evidence) == sorted([*tables, "datapackage.json"])
     remote = objects(released.root.parent / "remote")
     for moved in (runs, evidence, listed(released, "data/raw"), listed(released, "data/processed")):
         assert set(moved.values()) <= remote.keys()

@@ -199,12 +199,10 @@ def test_jobs_of_a_shard_each_share_the_gpus_and_one_more_waits(place: Checkout)
         return {job for job, now in jobs("pretrain").items() if now == state} - before.keys()
 
     with submitting(place, *shards, settings=settings) as process:
-        wait_for(
-            place,
-            lambda: devices(place).keys() == own("RUNNING") and len(own("RUNNING")) == 4,
-            process,
-        )
-        assert sorted(devices(place).values()) == ["0", "0", "1", "1"]
+        wait_for(place, lambda: len(devices(place)) == 4, process)
+        seen = devices(place)
+        assert seen.keys() == own("RUNNING")
+        assert sorted(seen.values()) == ["0", "0", "1", "1"]
         (waiting,) = own("PENDING")
         wait_for(
             place,

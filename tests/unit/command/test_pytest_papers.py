@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from hypersphere.command import cli
 
 from ...golden.released import configured

@@ -3,6 +3,8 @@
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from hypersphere.provenance import pictures
 
 from ..elsewhere import build_elsewhere
