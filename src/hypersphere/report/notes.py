@@ -9,6 +9,7 @@ import pandas as pd
 
 from hypersphere.config.artifacts import HISTORY, Measured, Paper, Studied
 from hypersphere.config.cells import SHARED, is_made, untrained_controls
+from hypersphere.config.coordinates import Scalar
 from hypersphere.config.plan import Plan
 from hypersphere.provenance.likeness import unlike
 from hypersphere.report import words
@@ -149,13 +150,11 @@ def repeated_images(points: Points) -> str:
 def shared_coordinates(points: Points) -> str:
     """``Everywhere: SimCLR, digits (for CIFAR-10).``: the coordinates that all cells share; empty without any."""
     on_axes = {"measure"}.union(*map(words.varying, points.artifact.axes.values()))
-    first = points.every[0].coordinates
-    keys = []
-    for key, value in first.items():
-        everywhere = all(cell.coordinates.get(key) == value for cell in points.every)
-        if everywhere and key not in on_axes:
-            keys.append(key)
-    text = points.name_by(first, keys).rstrip(".")
+    shared: dict[str, Scalar] = dict(points.every[0].coordinates)
+    for cell in points.every:
+        shared = {key: one for key, one in shared.items() if cell.coordinates.get(key) == one}
+    keys = [key for key in shared if key not in on_axes]
+    text = points.name_by(shared, keys).rstrip(".")
     return f"Everywhere: {text}." if text else ""
 
 
