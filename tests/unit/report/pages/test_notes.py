@@ -61,3 +61,22 @@ def test_a_dataset_is_named_with_what_is_measured_in_its_place(quick: Any, make:
         (themselves, "digits", "digits"),
     ):
         assert points.name_by({"dataset": name}, ["dataset"]) == said
+
+
+def test_what_all_cells_share_is_named_without_the_point_of_the_first_cell() -> None:
+    """At the first epoch of an axis nothing may have run: which epochs ran is asked of all cells."""
+    asked: list[Any] = []
+
+    def name_by(point: Any, keys: Any) -> str:
+        asked.append((dict(point), list(keys)))
+        return "epochs = 256 (here 8)"
+
+    cells = [
+        SimpleNamespace(coordinates={"method": "simclr", "schedule.epochs": 256, "epoch": epoch})
+        for epoch in (1, 256)
+    ]
+    axes = {"x": [{"epoch": 1}, {"epoch": 256}]}
+    points: Any = SimpleNamespace(every=cells, artifact=SimpleNamespace(axes=axes), name_by=name_by)
+    assert notes.shared_coordinates(points) == "Everywhere: epochs = 256 (here 8)."
+    shared = {"method": "simclr", "schedule.epochs": 256}
+    assert asked == [(shared, [*shared])]
