@@ -43,7 +43,7 @@ def build(name: str, arguments: Mapping[str, Any], stem: Stem | None, seed: int 
         stem: of a ResNet, as in ``encoders.resnet``; None: as the library has it.
 
     Raises:
-        HypersphereError: there is no such library, model or function, or it refuses its arguments.
+        HypersphereError: the library, model or function does not exist, or refuses its arguments.
     """
     library, colon, model = name.partition(":")
     if stem is not None and (model not in DEPTHS or stem not in STEMS.get(library, ())):

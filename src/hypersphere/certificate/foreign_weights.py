@@ -46,7 +46,7 @@ COUNTER = "num_batches_tracked"
 
 
 class Weights(NamedTuple):
-    """The tensors of a file by name, and the keys below which they lay, such as ``teacher``; empty if there is none."""
+    """The tensors of a file by name, and the keys below which they lay, such as ``teacher``; empty: the file's top."""
 
     tensors: dict[str, Tensor]
     inside: str

@@ -41,7 +41,7 @@ def find(name: str, size: int | None, data_root: Path | None) -> Images:
         return Images(dataset, int(size_of_it.side), data_root)
     folder = Path(name).expanduser()
     if not folder.is_dir():
-        raise HypersphereError(f"{OPTION}: {not_one_of(name, KNOWN)}, and there is no such folder")
+        raise HypersphereError(f"{OPTION}: {not_one_of(name, KNOWN)}, nor a folder")
     for split in ("train", "test"):
         if not (folder / split).is_dir():
             raise HypersphereError(f"{folder}: must hold {split}/<class>/<image>")

@@ -8,7 +8,6 @@ import re
 import signal
 import subprocess
 import time
-from collections import Counter
 from collections.abc import Iterable
 from operator import attrgetter
 from pathlib import Path
@@ -16,9 +15,8 @@ from pathlib import Path
 from filelock import FileLock
 
 from hypersphere.command import preview
-from hypersphere.config import claims as ledger
 from hypersphere.config import records
-from hypersphere.config.claims import why_not_measured
+from hypersphere.config.claims import measured_claims
 from hypersphere.config.plan import BatchOfRuns, Plan
 from hypersphere.errors import HypersphereError
 from hypersphere.provenance import evidence, markers, stop
@@ -49,17 +47,13 @@ def order(plan: Plan, known: records.Records) -> list[BatchOfRuns]:
     by seed, so that each cell has a first seed before any has a second.
     """
     waiting = {name for name in plan.runs if not is_recorded(plan, known, name)}
-    claims: Counter[tuple[str, str]] = Counter()
-    for paper in plan.config.papers:
-        for claim in ledger.load(plan.config.claims_file(paper)):
-            if not why_not_measured(plan, paper, claim):
-                claims[paper, claim.artifact] += 1
+    claims = measured_claims(plan)
     worth: dict[tuple[str, str], float] = {}
     for key in plan.chosen_artifacts:
         runs = plan.runs_of(*key).values()
         epochs = sum(run.schedule.epochs for run in runs if run.name in waiting)
         if epochs:
-            worth[key] = claims[key] / epochs
+            worth[key] = len(claims.get(key, [])) / epochs
     batches: dict[str, BatchOfRuns] = {}
     # a stable sort: equal ones stay in the papers' order
     for key in sorted(worth, key=lambda key: -worth[key]):

@@ -7,13 +7,13 @@ from typing import NamedTuple
 from hypersphere.command import campaign
 from hypersphere.command.cost import Cost
 from hypersphere.command.templates import fill
-from hypersphere.config import claims as ledger
 from hypersphere.config import records
-from hypersphere.config.certainty import GRADES, Grade, Rung, Shortcoming, load_certainty
-from hypersphere.config.claims import Claim, why_not_measured
+from hypersphere.config.certainty import GRADES, Grade, load_certainty, rung_of_encoders
+from hypersphere.config.claims import Claim, measured_claims
 from hypersphere.config.plan import Plan
+from hypersphere.config.rules import Answer, Verdict
 from hypersphere.provenance import evidence
-from hypersphere.statistics import indirectness
+from hypersphere.statistics import indirectness, shortcomings
 
 Artifact = tuple[str, str]
 """A document and one of its artifacts."""
@@ -51,13 +51,12 @@ def lines(plan: Plan, hours: float, rate: float | None) -> Iterator[str]:
 
 def claims_of(plan: Plan) -> dict[Artifact, list[Claim]]:
     """The published claims that runs of a plan would answer, by the artifacts that ``only`` asks for."""
+    measured = measured_claims(plan)
     found: dict[Artifact, list[Claim]] = {}
-    for paper in plan.config.papers:
-        for claim in ledger.load(plan.config.claims_file(paper)):
-            key = paper, claim.artifact
-            is_answered = key in plan.chosen_artifacts and not why_not_measured(plan, paper, claim)
-            if is_answered and claim.origin != "ours":
-                found.setdefault(key, []).append(claim)
+    for key in plan.chosen_artifacts:
+        published = [claim for claim in measured.get(key, []) if claim.origin != "ours"]
+        if published:
+            found[key] = published
     return found
 
 
@@ -86,13 +85,14 @@ def purchases(
         if not prices:
             return bought
         best = max(prices, key=lambda key: len(claims[key]) / prices[key])
+        seeds = _fewest_seeds(plan, best)
         bought.append(
             Purchase(
                 artifact="/".join(best),
                 claims=len(claims[best]),
                 runs=len(runs_of[best] - paid),
-                seeds=_fewest_seeds(plan, best),
-                certainty=_best_certainty(plan, best, claims[best]),
+                seeds=seeds,
+                certainty=_best_certainty(plan, best, claims[best], seeds),
                 hours=prices[best],
             )
         )
@@ -110,20 +110,19 @@ def _fewest_seeds(plan: Plan, key: Artifact) -> int:
     return min(runs.values(), default=0)
 
 
-def _best_certainty(plan: Plan, key: Artifact, claims: Sequence[Claim]) -> Grade:
-    """The highest certainty that an answer to one of the claims can have, after config/certainty.yaml."""
+def _best_certainty(plan: Plan, key: Artifact, claims: Sequence[Claim], seeds: int) -> Grade:
+    """The highest certainty that a clear answer to one of the claims can have, after config/certainty.yaml."""
     config = plan.config
     grading = load_certainty(config.root)
-    rung: Rung = "published" if config.scale.level == "paper" else "laptop"
+    rung = rung_of_encoders(config.scale.level)
     dataset_of = {cell.text: cell.run.dataset.name for cell in plan.artifacts[key] if cell.run}
+    clear = {"n": seeds, "answer": Answer.HOLDS, "verdict": Verdict.REPRODUCED, "floored": ""}
     grades: list[Grade] = []
     for claim in claims:
         row = {"measured_on": dataset_of.get(claim.text, ""), "dataset": claim.dataset}
-        found: dict[Shortcoming, bool] = {
-            "few_runs": _fewest_seeds(plan, key) < grading.enough_runs,
-            "stand_in": indirectness.stands_in(config, row),
-            "other_setting": claim.kind == "value",
-        }
-        grade, _ = grading.of(rung, [name for name, here in found.items() if here])
+        stand_in = indirectness.stands_in(config, row)
+        asked = clear | {"kind": claim.kind}
+        found = shortcomings.of_encoders(asked, stand_in, grading.enough_runs)
+        grade, _ = grading.of(rung, found)
         grades.append(grade)
     return min(grades, key=GRADES.index)

@@ -24,6 +24,13 @@ RUNGS: dict[Rung, str] = {
     "nothing": "nothing yet",
 }
 """The best first, in words."""
+
+
+def rung_of_encoders(level: str) -> Rung:
+    """The rung of what trained encoders say at a scale of this level."""
+    return "published" if level == "paper" else "laptop"
+
+
 Shortcoming = Literal[
     "few_runs", "undecided", "stand_in", "floored", "other_setting", "untried", "unjudged"
 ]

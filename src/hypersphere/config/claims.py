@@ -367,6 +367,16 @@ def why_not_measured(plan: Plan, paper: str, claim: Claim) -> str:
     return ""
 
 
+def measured_claims(plan: Plan) -> dict[tuple[str, str], list[Claim]]:
+    """The claims that something of this scale measures, by paper and artifact."""
+    found: dict[tuple[str, str], list[Claim]] = {}
+    for paper in plan.config.papers:
+        for claim in load(plan.config.claims_file(paper)):
+            if not why_not_measured(plan, paper, claim):
+                found.setdefault((paper, claim.artifact), []).append(claim)
+    return found
+
+
 def answering(paper: Paper, claim: Claim) -> dict[str, str]:
     """What answers a claim (a theorem, an exact study, a sentence's own table, or encoders), and which study."""
     study = ""

@@ -8,7 +8,14 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from hypersphere.config import project
-from hypersphere.config.certainty import RUNGS, SHORTCOMINGS, Certainty, Rung, Shortcoming
+from hypersphere.config.certainty import (
+    RUNGS,
+    SHORTCOMINGS,
+    Certainty,
+    Rung,
+    Shortcoming,
+    rung_of_encoders,
+)
 from hypersphere.config.project import Config
 from hypersphere.config.rules import Verdict
 from hypersphere.provenance import columns, exact, tables
@@ -51,7 +58,7 @@ def _encoders(shared: Config, file: Path, kinds: tables.Columns, rules: Certaint
     """What trained encoders say, by a claims.csv of one scale."""
     root = shared.root
     config = project.load(root, shared.shared_settings | judged_records.settings_of(file, root))
-    rung: Rung = "published" if config.scale.level == "paper" else "laptop"
+    rung = rung_of_encoders(config.scale.level)
     table = tables.read(check_tidy(file.parent, file.name), kinds)
     measured = (table["answered_by"] == "encoder") & (table["verdict"] != Verdict.NOT_RUN)
     for row in tables.rows(table[measured]):
