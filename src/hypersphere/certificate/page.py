@@ -4,8 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import jinja2
-
+from hypersphere import templating
 from hypersphere.certificate.certificate import ENCODER, GEOMETRY, PIXELS, UNTRAINED, Certificate
 from hypersphere.config.measures import MEASURES
 from hypersphere.wording import count_of
@@ -120,23 +119,17 @@ def bars(record: Record) -> list[dict[str, Any]]:
 
 def markdown(record: Record) -> str:
     """The record as Markdown, which a console shows, too."""
-    return _filled("certificate.md", record)
+    return _fill("certificate.md", record)
 
 
 def html(record: Record) -> str:
     """The record as one self-contained page."""
-    return _filled("certificate.html", record)
+    return _fill("certificate.html", record)
 
 
-def _filled(name: str, record: Record) -> str:
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(FOLDER),
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        autoescape=name.endswith("html"),
-    )
-    environment.filters |= {"counted": count_of, "interval": interval}
+def _fill(name: str, record: Record) -> str:
+    environment = templating.environment(FOLDER)
+    environment.filters["interval"] = interval
     values = {
         "record": record,
         "said": said(record),

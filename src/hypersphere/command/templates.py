@@ -3,20 +3,11 @@
 from pathlib import Path
 from typing import Any
 
-import jinja2
-
-from hypersphere.wording import count_of
+from hypersphere import templating
 
 FOLDER = Path(__file__).with_name("templates")
 
 
 def fill(name: str, /, **values: Any) -> str:
     """The text of a template with its values, without line breaks at its end; a value that is missing is an error."""
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(FOLDER),
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters["counted"] = count_of
-    return environment.get_template(name).render(values).rstrip()
+    return templating.environment(FOLDER).get_template(name).render(values).rstrip()

@@ -82,7 +82,7 @@ ENVIRONMENT.globals |= {
 }
 
 
-def _filled(name: str, **values: Any) -> str:
+def _fill(name: str, **values: Any) -> str:
     return ENVIRONMENT.get_template(name).render(values).rstrip() + "\n"
 
 
@@ -225,17 +225,17 @@ def _said(rows: Sequence[tuple[str, ...]]) -> list[tuple[str, ...]]:
 
 def text(shown: Shown) -> str:
     """What the terminal shows."""
-    return _filled("judge.txt", **_shown(shown))
+    return _fill("judge.txt", **_shown(shown))
 
 
 def markdown(shown: Shown) -> str:
     """The whole answer as Markdown."""
-    return _filled("judge.md", **_shown(shown))
+    return _fill("judge.md", **_shown(shown))
 
 
 def page(shown: Shown) -> str:
     """The whole answer as one self-contained page."""
-    return _filled("judge.html", svg=svg(shown), **_shown(shown))
+    return _fill("judge.html", svg=svg(shown), **_shown(shown))
 
 
 def tex(shown: Shown) -> str:
@@ -257,7 +257,7 @@ def tex(shown: Shown) -> str:
     head = ["arm"]
     for dataset in datasets:
         head += [dataset or judged.runs.measure, "effect"]
-    return _filled("judge.tex", head=head, rows=rows, question=judged.question)
+    return _fill("judge.tex", head=head, rows=rows, question=judged.question)
 
 
 def _as_csv(rows: Sequence[JudgedArm] | Sequence[JudgedEffect]) -> str:
@@ -323,7 +323,7 @@ def svg(shown: Shown) -> str:
         (name, one, COLOURS[one.answer.partition(" ")[0]], sentence(judged, one))
         for name, one in zip(names, judged.effects, strict=True)
     ]
-    return _filled(
+    return _fill(
         "effects.svg",
         x=x,
         rows=rows,

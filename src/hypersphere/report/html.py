@@ -11,6 +11,7 @@ from urllib.parse import urlencode
 
 from PIL import Image
 
+from hypersphere import templating
 from hypersphere.config.certainty import GRADES, RUNGS
 from hypersphere.config.rules import RESULTS, Answer, Tone, Verdict
 from hypersphere.provenance.tables import Row
@@ -52,7 +53,7 @@ class Filter(NamedTuple):
 
 def render(shown: Page, proofs: Proofs, folder: Path) -> str:
     """The text of a page, with the pictures of the page that are in ``folder``."""
-    environment = rendering.environment()
+    environment = templating.environment(rendering.TEMPLATES)
     environment.filters |= {"anchor": anchor, "address": address}
     claims = [claim.row for claim in shown.entries.values()]
     published = [claim for claim in claims if claim["origin"] == "printed"]

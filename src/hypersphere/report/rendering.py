@@ -6,28 +6,15 @@ from typing import Any
 
 import jinja2
 
-from hypersphere.wording import count_of
+from hypersphere import templating
 
 TEMPLATES = Path(__file__).parent / "templates"
-
-
-def environment() -> jinja2.Environment:
-    """An environment of Jinja, in which a name without a value is an error; only HTML is escaped."""
-    jinja = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(TEMPLATES),
-        autoescape=jinja2.select_autoescape(["html"], default_for_string=False),
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    jinja.filters["counted"] = count_of
-    return jinja
 
 
 @cache
 def template(name: str) -> jinja2.Template:
     """A template by its name: it takes longer to compile than to fill."""
-    return environment().get_template(name)
+    return templating.environment(TEMPLATES).get_template(name)
 
 
 def fill(name: str, /, **values: Any) -> str:
@@ -42,7 +29,7 @@ class Sentences:
     """
 
     def __init__(self, macros: str) -> None:
-        self._macros = environment().from_string(macros).module
+        self._macros = templating.environment(TEMPLATES).from_string(macros).module
 
     def __call__(self, name: str, *values: Any) -> str:
         """The text of a macro."""
